@@ -1,0 +1,74 @@
+"""The two actions of a shopper, and what text stands for them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_ORIGINAL = re.compile(r"(.+)\[(.+)\]")
+_CORRECTED = re.compile(r"(search|click)\s*\[(.*)\]", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Look for products; the query is lower-case."""
+
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """Follow a link, press a button or choose an option; the target is lower-case."""
+
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """Text that is no action."""
+
+    reason: str
+
+
+Action = Search | Click | Malformed
+_HINT = "write search[words] or click[what the page shows]"
+
+
+def parse(text: str) -> Action:
+    """The action that a text stands for.
+
+    The name ends at the first bracket and the argument at the last one, so that an option with brackets can be
+    clicked; space around the action and between name and bracket does not matter, text before or after does.
+
+    >>> parse("click[size [wide]]")
+    Click(target='size [wide]')
+    """
+    match = _CORRECTED.fullmatch(text.strip())
+    if match is None:
+        return Malformed(f"{_shown(text)} is not an action: {_HINT}.")
+    argument = match[2].strip().lower()
+    if not argument:
+        return Malformed(f"{_shown(text)} has nothing between the brackets: {_HINT}.")
+    return Search(argument) if match[1].lower() == "search" else Click(argument)
+
+
+def parse_original(text: str) -> Action:
+    """The original's parser, defects included.
+
+    The name is all before the *last* bracket, so an option that contains a bracket cannot be clicked; what follows the
+    closing bracket is ignored; a line break before the bracket makes it no action.
+
+    >>> parse_original("click[size [wide]]")
+    Malformed(reason="'click[size [wide]]' is not an action: write search[words] or click[what the page shows].")
+    >>> parse_original("search[Red Shoes] and more")
+    Search(query='red shoes')
+    """
+    match = _ORIGINAL.match(text)
+    if match is None or match[1] not in ("search", "click"):
+        return Malformed(f"{_shown(text)} is not an action: {_HINT}.")
+    argument = match[2].lower()
+    return Search(argument) if match[1] == "search" else Click(argument)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 80 else text[:77] + "…")

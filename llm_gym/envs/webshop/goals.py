@@ -1,0 +1,174 @@
+"""Goals: what a shopper is told to buy, and the price limit at the end of the sentence."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from llm_gym.core import derive_seed
+from llm_gym.envs.webshop.product import MISSING_PRICE, Product
+
+GoalKind = Literal["human", "synthetic"]
+GOAL_KINDS: tuple[GoalKind, ...] = ("human", "synthetic")
+GoalOption = str | tuple[str, str]
+"""A value, as a person names it; or name and value, in a synthetic goal."""
+
+PRICE_GRID = tuple(range(10, 1000, 10))
+NO_LIMIT = 1_000_000.0
+_CANDIDATES = 4
+_PRICE_CLAUSE = re.compile(r",? and price lower than [\d.]+ dollars$")
+_OPENING = re.compile(
+    r"^(?:hello|hi)?[,\s]*"
+    r"(?:(?:please\s+)?(?:i\s*(?:am|'m)\s+(?:looking|searching|interested)\s*(?:for|to\s+(?:buy|find|get)|in)?"
+    r"|i\s+(?:need|want|would\s+like|am\s+in\s+need\s+of)(?:\s+to\s+(?:buy|find|get|purchase|order))?"
+    r"|i'd\s+like(?:\s+to\s+(?:buy|find|get|purchase|order))?"
+    r"|(?:can|could)\s+you\s+(?:find|get|show)(?:\s+me)?"
+    r"|(?:find|get|show|buy|order)(?:\s+me)?|looking\s+for))?\s*(?:an?|some|the)?\s+",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What is wanted. Everything but the instruction is hidden from the shopper."""
+
+    task_id: str
+    asin: str
+    instruction: str
+    """The whole text, price clause included."""
+    attributes: tuple[str, ...]
+    options: tuple[GoalOption, ...]
+    price_limit: float
+    """In dollars; `NO_LIMIT` when the text names none."""
+    category: str
+    query: str
+    product_category: str
+    title_nouns: tuple[str, ...]
+
+
+def task_id(asin: str, kind: GoalKind, ordinal: int) -> str:
+    """The id of a goal: the product, the kind's letter and the goal's number among the product's.
+
+    >>> task_id("B07FYPSNH8", "human", 0)
+    'B07FYPSNH8.h0'
+    """
+    return f"{asin}.{kind[0]}{ordinal}"
+
+
+def parse_task_id(text: str) -> tuple[str, GoalKind, int] | None:
+    """Product, kind and number of an id; None when the text is none."""
+    asin, dot, rest = text.rpartition(".")
+    kind = {"h": "human", "s": "synthetic"}.get(rest[:1])
+    if not (dot and kind and rest[1:].isascii() and rest[1:].isdigit()):
+        return None
+    return asin, ("human" if kind == "human" else "synthetic"), int(rest[1:])
+
+
+def goal_count(product: Product, kind: GoalKind) -> int:
+    """How many goals of a kind a product carries: one an instruction, or one a combination of option values."""
+    if kind == "human":
+        return len(product.human)
+    if product.instruction is None:
+        return 0
+    count = 1
+    for values in product.options.values():
+        count *= len(values)
+    return count
+
+
+def make_goal(product: Product, kind: GoalKind, ordinal: int, limit: float) -> Goal:
+    """The goal with this number, its text ending in the price limit."""
+    if kind == "human":
+        one = product.human[ordinal]
+        text, attributes = one.text.strip("."), one.attributes
+        options: tuple[GoalOption, ...] = one.options
+    else:
+        options = _combination(product, ordinal)
+        named = ", and ".join(f"{name}: {value}" for name, value in options)
+        text = f"{product.instruction}{' with ' + named if named else ''}"
+        attributes = product.instruction_attributes
+    clause = "" if limit == NO_LIMIT else f", and price lower than {limit:.2f} dollars"
+    return Goal(
+        task_id=task_id(product.asin, kind, ordinal),
+        asin=product.asin,
+        instruction=text + clause,
+        attributes=attributes,
+        options=options,
+        price_limit=limit,
+        category=product.category,
+        query=product.query,
+        product_category=product.product_category,
+        title_nouns=product.title_nouns,
+    )
+
+
+def _combination(product: Product, ordinal: int) -> tuple[tuple[str, str], ...]:
+    """One value of every option, names in alphabetical order, the last one running fastest."""
+    names = sorted(product.options)
+    chosen = []
+    for name in reversed(names):
+        values = product.options[name]
+        ordinal, index = divmod(ordinal, len(values))
+        chosen.append((name, values[index]))
+    return tuple(reversed(chosen))
+
+
+# -- prices ------------------------------------------------------------------------------------------------------
+
+
+def price_limit(price: float, rng: random.Random) -> float:
+    """The limit told to the shopper: the larger of two of the next four tens above the price."""
+    candidates = list(itertools.islice((step for step in PRICE_GRID if step > price), _CANDIDATES))
+    return float(max(rng.sample(candidates, 2))) if len(candidates) >= 2 else NO_LIMIT
+
+
+def price_of(pricing: Sequence[float], rng: random.Random) -> float:
+    """The price the reward charges: the price itself, or one drawn inside the range."""
+    if not pricing:
+        return MISSING_PRICE
+    return pricing[0] if len(pricing) == 1 else rng.uniform(pricing[0], pricing[1])
+
+
+def fixed_price(product: Product) -> float:
+    """The price as a function of the product, the same in every process and on every machine."""
+    return price_of(product.pricing, random.Random(derive_seed(0, "price", product.asin)))
+
+
+def fixed_limit(product: Product, identity: str) -> float:
+    """The limit as a function of the task's id."""
+    return price_limit(fixed_price(product), random.Random(derive_seed(0, "price limit", identity)))
+
+
+def original_prices(pricings: Sequence[Sequence[float]], rng: random.Random) -> list[float]:
+    """All prices in catalogue order from one stream, as the original draws them when it loads."""
+    return [price_of(pricing, rng) for pricing in pricings]
+
+
+def original_limits(
+    prices: Sequence[float], products: Sequence[int], kind: GoalKind, rng: random.Random
+) -> list[float]:
+    """All limits in goal order from the stream that drew the prices: one a human goal, one a product otherwise."""
+    if kind == "human":
+        return [price_limit(prices[product], rng) for product in products]
+    limits: dict[int, float] = {}
+    for product in products:
+        if product not in limits:
+            limits[product] = price_limit(prices[product], rng)
+    return [limits[product] for product in products]
+
+
+# -- texts -------------------------------------------------------------------------------------------------------
+
+
+def query_of(instruction: str) -> str:
+    """The instruction as a query: without its opening phrase and its price clause.
+
+    >>> query_of("i am looking for a red shoe, and price lower than 40.00 dollars")
+    'red shoe'
+    """
+    text = _PRICE_CLAUSE.sub("", instruction)
+    return _OPENING.sub("", text, count=1).strip() or text

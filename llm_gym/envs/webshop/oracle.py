@@ -1,0 +1,84 @@
+"""What a shopper could buy at best: the exact solution of a goal, and the choice oracle (paper, section 5.3)."""
+
+from __future__ import annotations
+
+from llm_gym.envs.webshop.pages import BUY, NEXT, RESULTS_PER_PAGE
+from llm_gym.envs.webshop.product import Product
+from llm_gym.envs.webshop.reward import matched_options
+from llm_gym.envs.webshop.shop import GoalShop
+
+_MOST_COMBINATIONS = 20_000
+"""Beyond so many combinations of options the best one is put together option by option."""
+
+
+def exact_purchase(shop: GoalShop) -> list[str]:
+    """Actions that buy the target with its options, from the search page.
+
+    The title finds it; where it does not, the list of all products of its query does.
+    """
+    goal = shop.goal
+    assert goal is not None, "a solution is one of a goal"
+    product = shop.find(goal.asin)
+    assert product is not None, "a goal's product is in the catalogue"
+    title = " ".join(product.title.lower().replace("[", " ").replace("]", " ").split())
+    for query in (title, f"<q> {product.query}"):
+        hits = shop.search(tuple(query.split(" "))) if query else ()
+        if product.asin in hits:
+            return _purchase(query, hits.index(product.asin), product, best_options(shop, product))
+    raise LookupError(f"no query finds {product.asin}")
+
+
+def best_purchase(shop: GoalShop, query: str, top: int) -> list[str]:
+    """Actions that buy the best product among the first `top` results with the best options.
+
+    The earlier of equals wins. Without a result: only the search.
+    """
+    hits = shop.search(tuple(query.lower().split(" ")))[:top]
+    best: tuple[float, int, Product, dict[str, str]] | None = None
+    for rank, asin in enumerate(hits):
+        product = shop.find(asin)
+        if product is None:
+            continue
+        options = best_options(shop, product)
+        reward = shop.reward(product, options).reward
+        if best is None or reward > best[0]:
+            best = (reward, rank, product, options)
+        if reward == 1.0:
+            break
+    return _purchase(query, *best[1:]) if best else [f"search[{query}]"]
+
+
+def best_options(shop: GoalShop, product: Product) -> dict[str, str]:
+    """The choice of options with the highest reward; the earliest of equals, options that change nothing left out."""
+    goal = shop.goal
+    assert goal is not None, "options are best for a goal"
+    if not goal.options or not product.options:
+        return {}
+    useful = {name: _useful_values(shop, values) for name, values in product.options.items()}
+    count = 1
+    for values in useful.values():
+        count *= len(values) + 1
+    if count > _MOST_COMBINATIONS:
+        return {name: values[0] for name, values in useful.items() if values}
+    choices: list[dict[str, str]] = [{}]
+    for name, values in useful.items():
+        choices = [{**choice, **({name: value} if value else {})} for choice in choices for value in ("", *values)]
+    return max(choices, key=lambda choice: (matched_options(choice.values(), goal.options), -len(choice)))
+
+
+def _useful_values(shop: GoalShop, values: tuple[str, ...]) -> list[str]:
+    """Values that some option of the goal accepts."""
+    goal = shop.goal
+    assert goal is not None
+    return [value for value in dict.fromkeys(values) if matched_options([value], goal.options)]
+
+
+def _purchase(query: str, rank: int, product: Product, options: dict[str, str]) -> list[str]:
+    pages = rank // RESULTS_PER_PAGE
+    return [
+        f"search[{query}]",
+        *[f"click[{NEXT}]"] * pages,
+        f"click[{product.asin.lower()}]",
+        *(f"click[{value}]" for value in options.values()),
+        f"click[{BUY}]",
+    ]

@@ -1,0 +1,200 @@
+"""The shop as a state machine: which screen a shopper is on, and where each action leads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from llm_gym.envs.webshop.actions import Action, Click, Malformed, Search
+from llm_gym.envs.webshop.product import Product
+from llm_gym.envs.webshop.reward import RewardBreakdown
+from llm_gym.envs.webshop.rules import Rules
+
+RESULTS_PER_PAGE = 10
+BACK, NEXT, PREVIOUS, BUY = "back to search", "next >", "< prev", "buy now"
+SUB_PAGES = ("Description", "Features", "Reviews")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPage:
+    """The page with the search bar."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsPage:
+    """One page of what a search found."""
+
+    keywords: tuple[str, ...]
+    number: int
+    hits: tuple[str, ...]
+    """Ids of all results, best first."""
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Ids on this page; a page past the end is empty, as a page before the first is."""
+        start = (self.number - 1) * RESULTS_PER_PAGE
+        return self.hits[start : start + RESULTS_PER_PAGE] if start >= 0 else ()
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPage:
+    """A product."""
+
+    product: Product
+    origin: ResultsPage
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    """Option name → chosen value, in the order of choice."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubPage:
+    """Description, features, reviews or attributes of a product."""
+
+    name: str
+    item: ItemPage
+
+
+@dataclass(frozen=True, slots=True)
+class DonePage:
+    """After the purchase."""
+
+    item: ItemPage
+    breakdown: RewardBreakdown
+
+
+Screen = SearchPage | ResultsPage | ItemPage | SubPage | DonePage
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """What the shopper did since the last search page, as the original counts it."""
+
+    search: int = 0
+    asin: int = 0
+    options: int = 0
+    purchase: int = 0
+    description: int = 0
+    features: int = 0
+    reviews: int = 0
+    attributes: int = 0
+
+    def plus(self, name: str) -> Counters:
+        return replace(self, **{name: getattr(self, name) + 1})
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Where a shopper is."""
+
+    screen: Screen = SearchPage()
+    visited: frozenset[str] = frozenset()
+    """Ids of products opened since the last search page."""
+    counters: Counters = Counters()
+
+
+class Shop(Protocol):
+    """What the pages need of a shop."""
+
+    def search(self, keywords: tuple[str, ...]) -> tuple[str, ...]: ...
+
+    def find(self, asin: str) -> Product | None: ...
+
+    def buy(self, item: ItemPage) -> RewardBreakdown: ...
+
+
+def advance(session: Session, action: Action, shop: Shop, rules: Rules, show_attributes: bool) -> Session | str:
+    """The session after an action, or one sentence that says why the action is impossible."""
+    if isinstance(action, Malformed):
+        return action.reason
+    if isinstance(action, Search):
+        if not (rules.search_anywhere or isinstance(session.screen, SearchPage)):
+            return "There is no search bar on this page: click[back to search] first."
+        return _searched(session, action.query, shop)
+    return _clicked(session, action, shop, rules, show_attributes)
+
+
+def _searched(session: Session, query: str, shop: Shop) -> Session:
+    keywords = tuple(query.split(" "))
+    return _results(session, ResultsPage(keywords, 1, shop.search(keywords)))
+
+
+def _results(session: Session, page: ResultsPage) -> Session:
+    return replace(session, screen=page, counters=session.counters.plus("search"))
+
+
+def _clicked(session: Session, action: Click, shop: Shop, rules: Rules, show_attributes: bool) -> Session | str:
+    target, screen = action.target, session.screen
+    if target == BACK and not isinstance(screen, SearchPage | DonePage):
+        return Session()
+    following: Session | None = None
+    match screen:
+        case ResultsPage():
+            following = _from_results(session, screen, target, shop)
+        case ItemPage():
+            following = _from_item(session, screen, target, shop, rules, show_attributes)
+        case SubPage() if target == PREVIOUS:
+            following = _from_sub_page(session, screen, rules)
+        case _:
+            pass
+    return following or f"There is nothing called {target[:80]!r} to click on this page."
+
+
+def _from_results(session: Session, screen: ResultsPage, target: str, shop: Shop) -> Session | None:
+    if target == NEXT:
+        return _results(session, replace(screen, number=screen.number + 1))
+    if target == PREVIOUS and screen.number > 1:
+        return _results(session, replace(screen, number=screen.number - 1))
+    asin = next((asin for asin in screen.shown if asin.lower() == target), None)
+    product = shop.find(asin) if asin else None
+    if product is None:
+        return None
+    visited = session.visited | {product.asin}
+    return Session(ItemPage(product, screen), visited, session.counters.plus("asin"))
+
+
+def _from_item(
+    session: Session, screen: ItemPage, target: str, shop: Shop, rules: Rules, show_attributes: bool
+) -> Session | None:
+    if target == PREVIOUS:
+        if _misroutes(rules, screen, "search_results"):
+            return _page_before(session, screen.origin)
+        return _results(session, screen.origin)
+    if target == BUY:
+        return replace(session, screen=DonePage(screen, shop.buy(screen)), counters=session.counters.plus("purchase"))
+    for name in (*SUB_PAGES, *(("Attributes",) if show_attributes else ())):
+        if target == name.lower():
+            return replace(session, screen=SubPage(name, screen), counters=session.counters.plus(target))
+    name = _group_of(screen, target, rules)
+    if name is None or target == "search":
+        return None
+    chosen = {**screen.chosen, name: target}
+    return replace(session, screen=replace(screen, chosen=chosen), counters=session.counters.plus("options"))
+
+
+def _from_sub_page(session: Session, screen: SubPage, rules: Rules) -> Session:
+    if _misroutes(rules, screen.item, "search_results"):
+        return _page_before(session, screen.item.origin)
+    if _misroutes(rules, screen.item, "item_page"):
+        return _results(session, screen.item.origin)
+    return replace(session, screen=screen.item)
+
+
+def _misroutes(rules: Rules, item: ItemPage, name: str) -> bool:
+    """Whether the original takes this page for another kind, whose name stands in the words of the query."""
+    return rules.route_by_url and any(name in word for word in item.origin.keywords)
+
+
+def _page_before(session: Session, results: ResultsPage) -> Session:
+    return _results(session, replace(results, number=results.number - 1))
+
+
+def _group_of(screen: ItemPage, value: str, rules: Rules) -> str | None:
+    """The option that a value belongs to.
+
+    When several have it, the original always takes the last; corrected, the first that does not have it chosen yet.
+    """
+    names = [name for name, values in screen.product.options.items() if value in values]
+    if not names or rules.last_group_wins:
+        return names[-1] if names else None
+    return next((name for name in names if screen.chosen.get(name) != value), names[0])

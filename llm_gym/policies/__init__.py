@@ -1,0 +1,30 @@
+"""Everything that decides. One line of the table registers one policy; it is imported when asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llm_gym.policies.base import Advisor, Policy
+from llm_gym.registry import policies
+
+POLICIES = {
+    "random": "llm_gym.policies.uniform:RandomPolicy",
+    "rule": "llm_gym.policies.rule:RulePolicy",
+    "first-hit": "llm_gym.policies.first_hit:FirstHitPolicy",
+    "lexical": "llm_gym.policies.lexical:LexicalPolicy",
+    "oracle": "llm_gym.policies.oracle:OraclePolicy",
+    "replay": "llm_gym.policies.replay:ReplayPolicy",
+    "human": "llm_gym.policies.human:HumanPolicy",
+}
+
+__all__ = ["POLICIES", "Advisor", "Policy", *sorted(target.partition(":")[2] for target in POLICIES.values())]  # noqa: PLE0604
+
+
+def register() -> None:
+    """Make every policy of the table known by name; imports none of them."""
+    for name, target in POLICIES.items():
+        policies.register(name, target)
+
+
+def __getattr__(attribute: str) -> Any:
+    return policies.lazy_attribute(__name__, attribute)
