@@ -42,11 +42,11 @@ class Policy(ABC):
             seed: for this episode's random stream; None draws one.
             trial: 0 forgets everything. A later trial of the same task may keep what failed ones taught.
         """
-        return None
+        return
 
     def watch(self, world: gym.Env[str, str]) -> None:
         """Called with the innermost environment before an episode; only an oracle, which may see all, heeds it."""
-        return None
+        return
 
     @abstractmethod
     def act(self, observation: str, info: Info) -> Decision:

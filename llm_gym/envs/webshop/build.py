@@ -101,12 +101,13 @@ def _move(workshop: Path, target: Path) -> None:
 def _build(files: OfficialFiles, folder: Path, settings: BuildSettings, progress: Progress) -> None:
     named = read_settings(files.settings)
     tally = Tally()
-    with lookup(files.mined, folder) as mined, lookup(files.human, folder) as human:
+    tables_on_disk = folder / "mined.sqlite", folder / "human.sqlite"
+    with lookup(files.mined, tables_on_disk[0]) as mined, lookup(files.human, tables_on_disk[1]) as human:
         rows = _usable_rows(files.products, settings, tally)
         products = _products(rows, mined, human, settings, tally, files.products)
         tables = _Tables()
-        with (folder / "products.bin").open("wb") as file:
-            digest = _write_products(products, file, tables, progress)
+        with (folder / "products.bin").open("wb") as records, (folder / "titles.bin").open("wb") as titles:
+            digest = _write_products(products, records, titles, tables, progress)
         unknown = len(mined) - mined.found
     if not tables.asins:
         raise DataError(f"{files.products} holds no usable product.")
@@ -163,7 +164,7 @@ def _products(
             tally.noun_model = tagger.model
         found = iter(tagger.nouns(untagged)) if tagger else iter(())
         for number, row in batch:
-            nouns = tuple(row["title_nouns"]) if "title_nouns" in row else next(found)
+            nouns = None if "title_nouns" in row else next(found)
             try:
                 asin = row["asin"]
                 product = product_from_raw(row, mined_entry(mined.get(asin)), human.get(asin), nouns)
@@ -193,6 +194,7 @@ class _Tables:
     def __init__(self) -> None:
         self.asins: list[bytes] = []
         self.offsets = array("q", [0])
+        self.title_offsets = array("q", [0])
         self.rows = array("i")
         self.pricing = array("d")
         self.goal_counts: dict[GoalKind, Any] = {kind: array("i") for kind in GOAL_KINDS}
@@ -204,6 +206,7 @@ class _Tables:
         position = len(self.asins)
         self.asins.append(product.asin.encode())
         self.offsets.append(self.offsets[-1] + size)
+        self.title_offsets.append(self.title_offsets[-1] + len(product.title.encode()))
         self.rows.append(number - 1)
         self.pricing.extend((*product.pricing, np.nan, np.nan)[:2])
         for kind in GOAL_KINDS:
@@ -219,6 +222,7 @@ class _Tables:
         np.save(folder / "asins.npy", asins)
         np.save(folder / "by_asin.npy", np.argsort(asins, kind="stable").astype(np.int32))
         np.save(folder / "offsets.npy", np.array(self.offsets, np.int64))
+        np.save(folder / "title_offsets.npy", np.array(self.title_offsets, np.int64))
         np.save(folder / "rows.npy", np.array(self.rows, np.int32))
         np.save(folder / "pricing.npy", np.array(self.pricing, np.float64).reshape(-1, 2))
         for kind in GOAL_KINDS:
@@ -270,13 +274,14 @@ def _save_groups(folder: Path, name: str, members: dict[str, Any]) -> None:
 
 
 def _write_products(
-    products: Iterator[tuple[int, Product]], file: BinaryIO, tables: _Tables, progress: Progress
+    products: Iterator[tuple[int, Product]], records: BinaryIO, titles: BinaryIO, tables: _Tables, progress: Progress
 ) -> str:
     """Write the records; returns the digest of all of them."""
     sha = hashlib.sha256(f"format {FORMAT}\n".encode())
     for number, product in products:
         record = orjson.dumps(product.to_json())
-        file.write(record)
+        records.write(record)
+        titles.write(product.title.encode())
         sha.update(record)
         tables.add(number, product, len(record))
         progress("products", len(tables.asins))

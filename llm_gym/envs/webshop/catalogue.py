@@ -12,16 +12,18 @@ import numpy as np
 
 from llm_gym.data import cache_home
 from llm_gym.envs.webshop.build import BuildSettings, build_store
+from llm_gym.envs.webshop.fragments import Fragments
 from llm_gym.envs.webshop.goals import GoalKind
 from llm_gym.envs.webshop.official import OfficialFiles
 from llm_gym.envs.webshop.panels import GoalTable
 from llm_gym.envs.webshop.product import Product
 from llm_gym.envs.webshop.search import BM25, SearchEngine
-from llm_gym.envs.webshop.store import FORMAT, ProductStore
+from llm_gym.envs.webshop.store import FORMAT, ProductStore, ShownResult
 from llm_gym.errors import InvalidSetting, MissingData, UnknownName
 
 EMBEDDED = "embedded"
 EMBEDDED_FOLDER = Path(__file__).parent / "embedded"
+_CACHED_PRODUCTS = 2048
 SEARCH_ENGINES = ("bm25", "lucene")
 SearchEngineName = Literal["bm25", "lucene"]
 
@@ -42,6 +44,12 @@ class Catalogue:
         self.name = store.name
         self.size = size
         self.digest = digest
+        self.find = lru_cache(maxsize=_CACHED_PRODUCTS)(self._find)
+        """A product by id; None when this catalogue does not hold it."""
+        self.card = lru_cache(maxsize=_CACHED_PRODUCTS)(self._card)
+        """What a page of results shows of a product of this catalogue."""
+        self.fragments = Fragments(self.find, self.card, _CACHED_PRODUCTS)
+        """Rendered parts of pages, shared by all environments of the process."""
 
     @classmethod
     def open(cls, source: str | Path = EMBEDDED, num_products: int | None = None) -> Catalogue:
@@ -75,10 +83,14 @@ class Catalogue:
         """All goals of a kind."""
         return GoalTable.of(self.store, kind, self.size)
 
-    def find(self, asin: str) -> Product | None:
-        """A product by id; None when this catalogue does not hold it."""
+    def _find(self, asin: str) -> Product | None:
         position = self.store.position(asin)
         return None if position is None or position >= self.size else self.store.product(position)
+
+    def _card(self, asin: str) -> ShownResult:
+        position = self.store.position(asin)
+        assert position is not None, "search finds products of the catalogue"
+        return self.store.card(position)
 
     def documents(self) -> list[tuple[str, str]]:
         """Id and searched text of every product."""
@@ -109,7 +121,11 @@ def _store_folder(folder: Path) -> Path:
     built = cache_home() / "webshop" / key
     if not (built / "meta.json").is_file():
         _log.warning("Building the product store of %s once, in %s", folder, built)
-        build_store(folder, built, BuildSettings())
+        try:
+            build_store(folder, built, BuildSettings())
+        except InvalidSetting:
+            if not (built / "meta.json").is_file():  # else another process has built it since we looked
+                raise
     return built
 
 
@@ -120,7 +136,7 @@ def _engine(catalogue: Catalogue, name: str) -> SearchEngine:
 
         folder = cache_home() / "lucene" / catalogue.digest
         if not folder.is_dir():
-            LuceneEngine.build(catalogue.documents(), folder, catalogue.digest)
+            LuceneEngine.build(catalogue.documents(), folder, digest=catalogue.digest)
         lucene: SearchEngine = LuceneEngine.open(folder)
         return lucene
     if catalogue.size == len(catalogue.store):

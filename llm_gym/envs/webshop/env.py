@@ -6,16 +6,14 @@ import bisect
 import itertools
 import random
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
-
-from llm_gym.core import derive_seed
 from llm_gym.envs.base import Outcome, TextEnv
+from llm_gym.envs.webshop.actions import Malformed
 from llm_gym.envs.webshop.catalogue import EMBEDDED, Catalogue
+from llm_gym.envs.webshop.fragments import Page, clickables
 from llm_gym.envs.webshop.goals import (
     GOAL_KINDS,
     Goal,
@@ -25,11 +23,9 @@ from llm_gym.envs.webshop.goals import (
     make_goal,
     original_limits,
     original_prices,
-    query_of,
 )
 from llm_gym.envs.webshop.html import as_html
-from llm_gym.envs.webshop.nodes import Node, clickables, screen_nodes
-from llm_gym.envs.webshop.observations import MODES, as_rich_text, as_text, clicked_test, url_of
+from llm_gym.envs.webshop.observations import MODES, as_rich_text, as_text, url_of
 from llm_gym.envs.webshop.oracle import best_purchase, exact_purchase
 from llm_gym.envs.webshop.pages import DonePage, ItemPage, ResultsPage, SearchPage, Session, advance
 from llm_gym.envs.webshop.panels import FULL_HUMAN_GOALS, GoalPanel, make_panel
@@ -38,6 +34,7 @@ from llm_gym.envs.webshop.rules import CORRECTED, ORIGINAL, Rules
 from llm_gym.envs.webshop.shop import GoalShop
 from llm_gym.errors import UnknownName
 
+_CACHED_GOALS = 8192
 _SCREENS = {SearchPage: "search", ResultsPage: "results", ItemPage: "item", DonePage: "done"}
 
 
@@ -90,7 +87,9 @@ class WebShop(TextEnv):
         self.search_engine = search_engine
         self.show_attrs = show_attrs
         self.shop = GoalShop(self.catalogue, self.catalogue.engine(search_engine), self.rules, self._price)
-        self._goal = lru_cache(maxsize=8192)(self._make_goal)
+        self._goal = lru_cache(maxsize=_CACHED_GOALS)(self._make_goal)
+        self._first_outcome = lru_cache(maxsize=_CACHED_GOALS)(self._make_first_outcome)
+        self._parsed = lru_cache(maxsize=_CACHED_GOALS)(self.rules.parse)
         self._session = Session()
 
     def description(self) -> dict[str, Any]:
@@ -126,14 +125,13 @@ class WebShop(TextEnv):
         if self.render_mode is None or self._last is None:
             return None
         if self.render_mode == "html":
-            return self._html(self._url())
-        return as_rich_text(self._nodes(), self._session, clicked_test(self._session.screen, self._url(), self.rules))
+            return self._html(self._page())
+        return self._rich_text(self._page())
 
     def _begin(self, task_id: str) -> Outcome:
-        self.shop.goal = self._goal(task_id)
-        self.shop.random = np.random.default_rng(derive_seed(0, "random products", task_id))
+        self.shop.begin(self._goal(task_id))
         self._session = Session()
-        return self._outcome()
+        return self._first_outcome(task_id)
 
     def _respond(self, action: str) -> Outcome | str:
         following = advance(self._session, self.rules.parse(action), self.shop, self.rules, self.show_attrs)
@@ -166,36 +164,44 @@ class WebShop(TextEnv):
         limit = self._limit(goal, product, identity)
         return make_goal(product, self.goal_kind, int(self._table.ordinals[goal]), limit)
 
-    def _nodes(self) -> tuple[Node, ...]:
-        return screen_nodes(self._session.screen, self.goal.instruction, self.shop, self.show_attrs)
+    def _page(self) -> Page:
+        return self.catalogue.fragments.page(self._session.screen, self.goal.instruction, self.show_attrs)
 
     def _url(self) -> str:
         return url_of(self._session.screen, self.goal.task_id)
 
-    def _html(self, url: str) -> str:
-        return as_html(self._session.screen, self.goal.instruction, url, self.shop, self.show_attrs)
+    def _html(self, page: Page) -> str:
+        screen, goal = self._session.screen, self.goal
+        return as_html(screen, page, goal.instruction, self._url(), self.shop, self.show_attrs)
 
-    def _observation(self, nodes: tuple[Node, ...]) -> str:
+    def _rich_text(self, page: Page) -> str:
+        needs_url = self.rules.clicked_by_url and isinstance(self._session.screen, ItemPage)
+        return as_rich_text(page, self._session, self._url() if needs_url else "", self.rules)
+
+    def _observation(self, page: Page) -> str:
         match self.observation_mode:
             case "text":
-                return as_text(nodes)
+                return as_text(page)
             case "url":
                 return self._url()
             case "html":
-                return self._html(self._url())
-        needs_url = self.rules.clicked_by_url and isinstance(self._session.screen, ItemPage)
-        test = clicked_test(self._session.screen, self._url() if needs_url else "", self.rules)
-        return as_rich_text(nodes, self._session, test)
+                return self._html(page)
+            case _:
+                return self._rich_text(page)
+
+    def _make_first_outcome(self, task_id: str) -> Outcome:
+        """The search page of a task; the same whenever the task begins."""
+        return self._outcome()
 
     def _outcome(self) -> Outcome:
         screen, goal = self._session.screen, self.goal
-        nodes = self._nodes()
-        observation = self._observation(nodes)
+        page = self._page()
+        observation = self._observation(page)
         bought = screen.breakdown if isinstance(screen, DonePage) else None
         info: dict[str, Any] = {
             "task_id": goal.task_id,
             "goal": goal.instruction,
-            "admissible_actions": self._admissible(nodes),
+            "admissible_actions": self._admissible(page),
             "success": bought is not None and bought.reward == 1.0,
             "page": observation,
             "category": goal.category,
@@ -204,13 +210,13 @@ class WebShop(TextEnv):
             "counters": self._session.counters,
         }
         if isinstance(screen, ResultsPage):
-            info["results"] = tuple(self.shop.shown(asin) for asin in screen.shown)
+            info["results"] = tuple(self.catalogue.card(asin) for asin in screen.shown)
         elif isinstance(screen, ItemPage):
             info["options"] = screen.product.options.copy()  # type: ignore[attr-defined]
             info["chosen"] = dict(screen.chosen)
         if bought is None:
             return Outcome(observation, info)
-        info["reward_breakdown"] = asdict(bought)
+        info["reward_breakdown"] = bought._asdict()
         info["metrics"] |= {
             "attributes": bought.attributes,
             "options": bought.options,
@@ -220,11 +226,15 @@ class WebShop(TextEnv):
         }
         return Outcome(observation, info, bought.reward, terminated=True)
 
-    def _admissible(self, nodes: tuple[Node, ...]) -> list[str]:
-        screen = self._session.screen
-        if isinstance(screen, SearchPage):
-            return [f"search[{query_of(self.goal.instruction)}]"]
-        return [f"click[{name}]" for name in clickables(nodes)]
+    def _admissible(self, page: Page) -> list[str]:
+        match self._session.screen:
+            case SearchPage():
+                return [f"search[{self.goal.query_text}]"]
+            case ItemPage():
+                # The original's parser cannot click an option with a bracket or a line break in it.
+                return [click for click in clickables(page) if not isinstance(self._parsed(click), Malformed)]
+            case _:
+                return clickables(page)
 
 
 @lru_cache(maxsize=16)

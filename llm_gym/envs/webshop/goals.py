@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import bisect
 import random
 import re
 from collections.abc import Sequence
@@ -20,6 +20,9 @@ GoalOption = str | tuple[str, str]
 PRICE_GRID = tuple(range(10, 1000, 10))
 NO_LIMIT = 1_000_000.0
 _CANDIDATES = 4
+_LONGEST_ORDINAL = 10
+_NO_BRACKETS = str.maketrans("[]", "  ")
+"""The original's parser misreads a query with brackets; search ignores them."""
 _PRICE_CLAUSE = re.compile(r",? and price lower than [\d.]+ dollars$")
 _OPENING = re.compile(
     r"^(?:hello|hi)?[,\s]*"
@@ -42,6 +45,8 @@ class Goal:
     """The whole text, price clause included."""
     attributes: tuple[str, ...]
     options: tuple[GoalOption, ...]
+    query_text: str
+    """The instruction as a query: without its opening phrase and its price clause."""
     price_limit: float
     """In dollars; `NO_LIMIT` when the text names none."""
     category: str
@@ -63,7 +68,7 @@ def parse_task_id(text: str) -> tuple[str, GoalKind, int] | None:
     """Product, kind and number of an id; None when the text is none."""
     asin, dot, rest = text.rpartition(".")
     kind = {"h": "human", "s": "synthetic"}.get(rest[:1])
-    if not (dot and kind and rest[1:].isascii() and rest[1:].isdigit()):
+    if not (dot and kind and rest[1:].isascii() and rest[1:].isdigit() and len(rest) <= _LONGEST_ORDINAL):
         return None
     return asin, ("human" if kind == "human" else "synthetic"), int(rest[1:])
 
@@ -96,6 +101,7 @@ def make_goal(product: Product, kind: GoalKind, ordinal: int, limit: float) -> G
         task_id=task_id(product.asin, kind, ordinal),
         asin=product.asin,
         instruction=text + clause,
+        query_text=query_of(text),
         attributes=attributes,
         options=options,
         price_limit=limit,
@@ -122,8 +128,14 @@ def _combination(product: Product, ordinal: int) -> tuple[tuple[str, str], ...]:
 
 def price_limit(price: float, rng: random.Random) -> float:
     """The limit told to the shopper: the larger of two of the next four tens above the price."""
-    candidates = list(itertools.islice((step for step in PRICE_GRID if step > price), _CANDIDATES))
+    candidates = _limits_above(price)
     return float(max(rng.sample(candidates, 2))) if len(candidates) >= 2 else NO_LIMIT
+
+
+def _limits_above(price: float) -> Sequence[int]:
+    """The next four tens above a price, fewer near the top."""
+    first = bisect.bisect_right(PRICE_GRID, price)
+    return PRICE_GRID[first : first + _CANDIDATES]
 
 
 def price_of(pricing: Sequence[float], rng: random.Random) -> float:
@@ -135,12 +147,19 @@ def price_of(pricing: Sequence[float], rng: random.Random) -> float:
 
 def fixed_price(product: Product) -> float:
     """The price as a function of the product, the same in every process and on every machine."""
+    if len(product.pricing) < 2:
+        return product.pricing[0] if product.pricing else MISSING_PRICE
     return price_of(product.pricing, random.Random(derive_seed(0, "price", product.asin)))
 
 
 def fixed_limit(product: Product, identity: str) -> float:
     """The limit as a function of the task's id."""
-    return price_limit(fixed_price(product), random.Random(derive_seed(0, "price limit", identity)))
+    candidates = _limits_above(fixed_price(product))
+    if len(candidates) < 2:
+        return NO_LIMIT
+    # The larger of two different candidates is the second in one case, the third in two, the fourth in three.
+    larger = [index for index in range(1, len(candidates)) for _ in range(index)]
+    return float(candidates[larger[derive_seed(0, "price limit", identity) % len(larger)]])
 
 
 def original_prices(pricings: Sequence[Sequence[float]], rng: random.Random) -> list[float]:
@@ -170,5 +189,5 @@ def query_of(instruction: str) -> str:
     >>> query_of("i am looking for a red shoe, and price lower than 40.00 dollars")
     'red shoe'
     """
-    text = _PRICE_CLAUSE.sub("", instruction)
-    return _OPENING.sub("", text, count=1).strip() or text
+    text = " ".join(_PRICE_CLAUSE.sub("", instruction).translate(_NO_BRACKETS).split())
+    return _OPENING.sub("", text, count=1).strip() or text or "product"

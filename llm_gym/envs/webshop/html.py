@@ -1,37 +1,58 @@
-"""Pages as HTML, from one template compiled once; only made when somebody asks for HTML."""
+"""Pages as HTML, from templates compiled once; only made when somebody asks for HTML."""
 
 from __future__ import annotations
 
 from functools import cache
 
-from jinja2 import Environment, PackageLoader, Template
+from jinja2 import Environment, PackageLoader
 
-from llm_gym.envs.webshop.nodes import Node, screen_nodes
-from llm_gym.envs.webshop.pages import SUB_PAGES, ResultsPage, Screen, Shop, SubPage
+from llm_gym.envs.webshop.fragments import Page, page_nodes
+from llm_gym.envs.webshop.pages import (
+    SUB_PAGES,
+    DonePage,
+    ItemPage,
+    ResultsPage,
+    Screen,
+    SearchPage,
+    Shop,
+    SubPage,
+)
+
+_TEMPLATES = {
+    SearchPage: "search.html",
+    ResultsPage: "results.html",
+    ItemPage: "item.html",
+    SubPage: "sub_page.html",
+    DonePage: "done.html",
+}
 
 
-@cache
-def _template() -> Template:
-    environment = Environment(loader=PackageLoader("llm_gym.envs.webshop"), autoescape=True)
-    return environment.get_template("page.html")
+def make_environment(kept_templates: int = 20) -> Environment:
+    """Where templates come from; with 0 kept ones every page compiles its templates anew."""
+    return Environment(loader=PackageLoader("llm_gym.envs.webshop"), autoescape=True, cache_size=kept_templates)
 
 
-def as_html(screen: Screen, instruction: str, url: str, shop: Shop, show_attributes: bool) -> str:
+_shared_environment = cache(make_environment)
+
+
+def as_html(
+    screen: Screen,
+    page: Page,
+    instruction: str,
+    url: str,
+    shop: Shop,
+    show_attributes: bool,
+    environment: Environment | None = None,
+) -> str:
     """The page as HTML; its texts and what can be clicked are those of the text observations."""
-    nodes = screen_nodes(screen, instruction, shop, show_attributes)
+    template = (environment or _shared_environment()).get_template(_TEMPLATES[type(screen)])
     products = [shop.find(asin) for asin in screen.shown] if isinstance(screen, ResultsPage) else []
-    return _template().render(
-        kind=type(screen).__name__,
+    return template.render(
         screen=screen,
-        nodes=nodes,
-        details=_after_head(nodes) if isinstance(screen, SubPage) else (),
-        products=[product for product in products if product is not None],
+        nodes=page_nodes(page),
+        details=page[1].nodes[1:] if isinstance(screen, SubPage) else (),  # below the last button
+        products=products,
         sub_pages=(*SUB_PAGES, "Attributes") if show_attributes else SUB_PAGES,
         instruction=instruction,
         url=url,
     )
-
-
-def _after_head(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-    """What a sub page shows below its last button."""
-    return nodes[[node.kind for node in nodes].index("text", 3) :] if nodes[-1].kind == "text" else ()

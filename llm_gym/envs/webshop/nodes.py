@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from llm_gym.envs.webshop.pages import SUB_PAGES, DonePage, ItemPage, ResultsPage, Screen, SearchPage, Shop, SubPage
+from llm_gym.envs.webshop.pages import SUB_PAGES, DonePage, ResultsPage, SubPage
 from llm_gym.envs.webshop.product import Product
+from llm_gym.envs.webshop.store import ShownResult
 
 _HTML_SPACES = " \n\t\f\r"
 
@@ -22,6 +22,9 @@ class Node(NamedTuple):
     """Of an option: its name."""
 
 
+Nodes = tuple[Node, ...]
+
+
 def shown(text: str) -> bool:
     """Whether a page with this text shows a piece for it.
 
@@ -30,86 +33,71 @@ def shown(text: str) -> bool:
     return bool(text) and (bool(text.strip(_HTML_SPACES)) or "\n" not in text)
 
 
-def _text(text: str) -> tuple[Node, ...]:
+def text_nodes(text: str) -> Nodes:
     """A piece as an HTML parser reads it: white space alone is one blank."""
     if not shown(text):
         return ()
     return (Node("text", text if text.strip(_HTML_SPACES) else " "),)
 
 
-def screen_nodes(screen: Screen, instruction: str, shop: Shop, show_attributes: bool) -> tuple[Node, ...]:
-    """All pieces of a page in reading order."""
-    match screen:
-        case SearchPage():
-            return (
-                Node("text", "WebShop"),
-                Node("text", "Instruction: "),
-                *_text(instruction),
-                Node("button", "Search"),
-            )
-        case DonePage():
-            return _done_nodes(screen)
-        case _:
-            pass
-    head = (Node("text", "Instruction:"), *_text(instruction), Node("button", "Back to Search"))
-    match screen:
-        case ResultsPage():
-            return head + tuple(_results_nodes(screen, shop))
-        case ItemPage():
-            return head + _item_nodes(screen.product, show_attributes)
-        case SubPage():
-            return (*head, Node("button", "< Prev"), *_sub_page_nodes(screen))
+def search_nodes(instruction: str) -> Nodes:
+    """The whole search page."""
+    return (Node("text", "WebShop"), Node("text", "Instruction: "), *text_nodes(instruction), Node("button", "Search"))
 
 
-def _results_nodes(screen: ResultsPage, shop: Shop) -> Iterator[Node]:
-    yield Node("text", f"Page {screen.number} (Total results: {len(screen.hits)})")
-    if screen.number > 1:
-        yield Node("button", "< Prev")
-    yield Node("button", "Next >")
-    for asin in screen.shown:
-        product = shop.find(asin)
-        if product is not None:
-            yield from _result_nodes(product)
+def head_nodes(instruction: str) -> Nodes:
+    """The top of every page between search and purchase."""
+    return (Node("text", "Instruction:"), *text_nodes(instruction), Node("button", "Back to Search"))
 
 
-def _result_nodes(product: Product) -> tuple[Node, ...]:
-    return (Node("link", product.asin), *_text(product.title), Node("text", product.price_tag))
+def results_head_nodes(screen: ResultsPage) -> Nodes:
+    """Page number and the ways to other pages."""
+    counted = Node("text", f"Page {screen.number} (Total results: {len(screen.hits)})")
+    previous = (Node("button", "< Prev"),) if screen.number > 1 else ()
+    return (counted, *previous, Node("button", "Next >"))
 
 
-def _item_nodes(product: Product, show_attributes: bool) -> tuple[Node, ...]:
-    options = [
-        node
-        for name, values in product.options.items()
-        for node in (*_text(name), *(Node("option", value, name) for value in values if shown(value)))
-    ]
+def result_nodes(result: ShownResult) -> Nodes:
+    """One result."""
+    return (Node("link", result.asin), *text_nodes(result.title), Node("text", result.price))
+
+
+def option_nodes(name: str, values: tuple[str, ...]) -> Nodes:
+    """One option with its values."""
+    return (*text_nodes(name), *(Node("option", value, name) for value in values if shown(value)))
+
+
+def item_nodes(product: Product, show_attributes: bool) -> Nodes:
+    """The product itself, below its options."""
+    attributes = (Node("button", "Attributes"),) if show_attributes else ()
     return (
-        Node("button", "< Prev"),
-        *options,
-        *_text(product.title),
+        *text_nodes(product.title),
         Node("text", f"Price: {product.price_tag}"),
         Node("text", "Rating: N.A."),
         *(Node("button", name) for name in SUB_PAGES),
-        *((Node("button", "Attributes"),) if show_attributes else ()),
+        *attributes,
         Node("button", "Buy Now"),
     )
 
 
-def _sub_page_nodes(screen: SubPage) -> tuple[Node, ...]:
+def sub_page_nodes(screen: SubPage) -> Nodes:
+    """What a sub page adds to its head."""
     product = screen.item.product
     match screen.name:
         case "Description":
-            return _text(product.description)
+            return text_nodes(product.description)
         case "Features":
             # A blank stands before each bullet, as in the original pages.
-            return tuple(node for bullet in product.bullets for node in _text(f" {bullet}"))
+            return tuple(node for bullet in product.bullets for node in text_nodes(f" {bullet}"))
         case "Attributes":
-            attributes = tuple(node for one in product.attributes for node in _text(f" {one}"))
-            return attributes + _text(product.category) + _text(product.query) + _text(product.product_category)
+            attributes = tuple(node for one in product.attributes for node in text_nodes(f" {one}"))
+            groups = (product.category, product.query, product.product_category)
+            return attributes + tuple(node for one in groups for node in text_nodes(one))
         case _:
             return ()  # the original never loads reviews
 
 
-def _done_nodes(screen: DonePage) -> tuple[Node, ...]:
+def done_nodes(screen: DonePage) -> Nodes:
     """The last page. Most of what it lists was never filled in by the original's text environment."""
     texts = [
         "Thank you for shopping with us!",
@@ -130,11 +118,3 @@ def options_json(chosen: tuple[tuple[str, str], ...]) -> str:
     for character, escape in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("'", "\\u0027")):
         text = text.replace(character, escape)
     return text
-
-
-def clickables(nodes: tuple[Node, ...]) -> list[str]:
-    """Names that can be clicked, in the original's order: buttons, products, option values; each once."""
-    names = [node.text.lower() for node in nodes if node.kind == "button"]
-    names += [node.text.lower() for node in nodes if node.kind == "link"]
-    names += [node.text for node in nodes if node.kind == "option"]
-    return list(dict.fromkeys(names))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+from llm_gym.envs.webshop.fragments import SEPARATOR, Fragment, Page, rich_line
 from llm_gym.envs.webshop.nodes import Node
 from llm_gym.envs.webshop.pages import DonePage, ItemPage, ResultsPage, Screen, SearchPage, Session, SubPage
 from llm_gym.envs.webshop.rules import Rules
@@ -13,41 +14,50 @@ MODES = ("text", "text_rich", "html", "url")
 BASE_URL = "http://127.0.0.1:3000"
 
 
-def as_text(nodes: tuple[Node, ...]) -> str:
+def as_text(page: Page) -> str:
     """All pieces, stripped, joined by ` [SEP] `; does not show which options are chosen."""
-    return " [SEP] ".join([node.text.strip() for node in nodes])
+    return SEPARATOR.join([part.text for part in page if part.nodes])
 
 
-def as_rich_text(nodes: tuple[Node, ...], session: Session, clicked: Callable[[Node], bool]) -> str:
+def as_rich_text(page: Page, session: Session, url: str, rules: Rules) -> str:
     """One line a piece, what can be clicked in marks; each chosen option is announced above, the last one first."""
-    lines = []
-    announced = []
-    for node in nodes:
-        text = node.text
-        if node.kind == "text":
-            lines.append(text)
-        elif node.kind == "button":
-            lines.append(f"[button] {text} [button_]")
-        elif node.kind == "link":
-            mark = "clicked button" if text in session.visited else "button"
-            lines.append(f"\n[{mark}] {text} [{mark}_]")
-        elif clicked(node):
-            lines.append(f"  [clicked button] {text} [clicked button_]")
-            announced.append(f"You have clicked {text}.")
-        else:
-            lines.append(f"  [button] {text} [button_]")
-    announced.reverse()
-    return "\n".join([*announced, *lines, ""])
+    screen = session.screen
+    if isinstance(screen, ResultsPage) and session.visited:
+        return "".join([part.visited if part.asin in session.visited else part.rich for part in page])
+    if isinstance(screen, ItemPage):
+        is_chosen = _chosen_test(screen, url, rules)
+        if is_chosen is not None:
+            return _with_choices(page, is_chosen)
+    return "".join([part.rich for part in page])
 
 
-def clicked_test(screen: Screen, url: str, rules: Rules) -> Callable[[Node], bool]:
-    """Whether an option is marked as chosen."""
-    if not isinstance(screen, ItemPage):
-        return lambda _: False
+def _chosen_test(screen: ItemPage, url: str, rules: Rules) -> Callable[[Node], bool] | None:
+    """Whether an option is marked as chosen; None when no option can be."""
     if rules.clicked_by_url:
-        return lambda node: f'"{node.text}"' in url
+        return (lambda node: f'"{node.text}"' in url) if '"' in url else None
     chosen = screen.chosen
-    return lambda node: chosen.get(node.group) == node.text
+    return (lambda node: chosen.get(node.group) == node.text) if chosen else None
+
+
+def _with_choices(page: Page, is_chosen: Callable[[Node], bool]) -> str:
+    lines: list[str] = []
+    announced: list[str] = []
+    for part in page:
+        if not part.has_options:
+            lines.append(part.rich)
+            continue
+        lines.extend(_option_lines(part, is_chosen, announced))
+    return "".join([*reversed(announced), *lines])
+
+
+def _option_lines(part: Fragment, is_chosen: Callable[[Node], bool], announced: list[str]) -> list[str]:
+    lines = []
+    for node in part.nodes:
+        marked = node.kind == "option" and is_chosen(node)
+        lines.append(rich_line(node, marked))
+        if marked:
+            announced.append(f"You have clicked {node.text}.\n")
+    return lines
 
 
 def url_of(screen: Screen, session_id: str) -> str:

@@ -95,13 +95,16 @@ class Lookup:
 
 
 @contextmanager
-def lookup(path: Path | None, workshop: Path) -> Iterator[Lookup]:
+def lookup(path: Path | None, table: Path) -> Iterator[Lookup]:
     """The entries of a JSON object, by key; a key that occurs twice has its last value. None: no entries.
+
+    Args:
+        path: the JSON file.
+        table: where the table is kept for as long as the context lasts.
 
     Raises:
         BadRecord: the file ends early or is no JSON object.
     """
-    table = workshop / f"{path.stem if path else 'none'}.sqlite"
     with closing(sqlite3.connect(table, isolation_level=None)) as connection:
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute("PRAGMA journal_mode = OFF")

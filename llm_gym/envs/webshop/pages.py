@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from llm_gym.envs.webshop.actions import Action, Click, Malformed, Search
 from llm_gym.envs.webshop.product import Product
@@ -66,9 +66,8 @@ class DonePage:
 Screen = SearchPage | ResultsPage | ItemPage | SubPage | DonePage
 
 
-@dataclass(frozen=True, slots=True)
-class Counters:
-    """What the shopper did since the last search page, as the original counts it."""
+class Counters(NamedTuple):
+    """What the shopper did since the last search page; every results page counts as a search."""
 
     search: int = 0
     asin: int = 0
@@ -80,7 +79,7 @@ class Counters:
     attributes: int = 0
 
     def plus(self, name: str) -> Counters:
-        return replace(self, **{name: getattr(self, name) + 1})
+        return self._replace(**{name: getattr(self, name) + 1})
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ def _searched(session: Session, query: str, shop: Shop) -> Session:
 
 
 def _results(session: Session, page: ResultsPage) -> Session:
-    return replace(session, screen=page, counters=session.counters.plus("search"))
+    return Session(page, session.visited, session.counters.plus("search"))
 
 
 def _clicked(session: Session, action: Click, shop: Shop, rules: Rules, show_attributes: bool) -> Session | str:
@@ -161,15 +160,17 @@ def _from_item(
             return _page_before(session, screen.origin)
         return _results(session, screen.origin)
     if target == BUY:
-        return replace(session, screen=DonePage(screen, shop.buy(screen)), counters=session.counters.plus("purchase"))
+        return Session(DonePage(screen, shop.buy(screen)), session.visited, session.counters.plus("purchase"))
     for name in (*SUB_PAGES, *(("Attributes",) if show_attributes else ())):
         if target == name.lower():
-            return replace(session, screen=SubPage(name, screen), counters=session.counters.plus(target))
-    name = _group_of(screen, target, rules)
+            return Session(SubPage(name, screen), session.visited, session.counters.plus(target))
+    value = _value_of(screen.product, target, rules)
+    name = _group_of(screen, value, rules)
     if name is None or target == "search":
         return None
-    chosen = {**screen.chosen, name: target}
-    return replace(session, screen=replace(screen, chosen=chosen), counters=session.counters.plus("options"))
+    chosen = {**screen.chosen, name: value}
+    item = ItemPage(screen.product, screen.origin, chosen)
+    return Session(item, session.visited, session.counters.plus("options"))
 
 
 def _from_sub_page(session: Session, screen: SubPage, rules: Rules) -> Session:
@@ -177,7 +178,7 @@ def _from_sub_page(session: Session, screen: SubPage, rules: Rules) -> Session:
         return _page_before(session, screen.item.origin)
     if _misroutes(rules, screen.item, "item_page"):
         return _results(session, screen.item.origin)
-    return replace(session, screen=screen.item)
+    return Session(screen.item, session.visited, session.counters)
 
 
 def _misroutes(rules: Rules, item: ItemPage, name: str) -> bool:
@@ -187,6 +188,14 @@ def _misroutes(rules: Rules, item: ItemPage, name: str) -> bool:
 
 def _page_before(session: Session, results: ResultsPage) -> Session:
     return _results(session, replace(results, number=results.number - 1))
+
+
+def _value_of(product: Product, target: str, rules: Rules) -> str:
+    """The option value that a click means: `target` itself, or without one, the value that is longer by blanks."""
+    if rules.exact_names or any(target in values for values in product.options.values()):
+        return target
+    spaced = (value for values in product.options.values() for value in values if value.strip() == target)
+    return next(spaced, target)
 
 
 def _group_of(screen: ItemPage, value: str, rules: Rules) -> str | None:

@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, overload
 
 import numpy as np
@@ -61,8 +61,12 @@ class GoalTable:
     def task_id(self, goal: int) -> str:
         return task_id(self.store.asin(int(self.owners[goal])), self.kind, int(self.ordinals[goal]))
 
-    def find(self, identity: object) -> int | None:
-        """The goal with this id; None when there is none."""
+    @cached_property
+    def find(self) -> Callable[[object], int | None]:
+        """The goal with an id; None when there is none."""
+        return lru_cache(maxsize=8192)(self._find)
+
+    def _find(self, identity: object) -> int | None:
         parsed = parse_task_id(identity) if isinstance(identity, str) else None
         if parsed is None or parsed[1] != self.kind:
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,11 +57,7 @@ class Product:
     @property
     def price_tag(self) -> str:
         """As the pages show it: `$15.0`, or `$10.0 to $20.5`."""
-        if not self.pricing:
-            return f"${MISSING_PRICE}"
-        if len(self.pricing) == 1:
-            return f"${self.pricing[0]}"
-        return f"${self.pricing[0]} to ${self.pricing[1]}"
+        return price_tag(self.pricing)
 
     def document(self) -> str:
         """The text that search sees: title, description, first bullet and options, lower-case."""
@@ -113,6 +109,18 @@ class Product:
         )
 
 
+def price_tag(pricing: Sequence[float]) -> str:
+    """A price, or a range of two, as the pages show it."""
+    match pricing:
+        case []:
+            return f"${MISSING_PRICE}"
+        case [price]:
+            return f"${price}"
+        case [low, high, *_]:
+            return f"${low} to ${high}"
+    raise AssertionError("unreachable")
+
+
 def parse_price(text: object) -> tuple[float, ...]:
     """The prices in a price text: none, one, or the first two.
 
@@ -150,14 +158,16 @@ def parse_options(raw: object) -> tuple[dict[str, tuple[str, ...]], dict[str, st
     return options, images
 
 
-def product_from_raw(row: object, mined: Mapping[str, Any] | None, human: object, nouns: tuple[str, ...]) -> Product:
+def product_from_raw(
+    row: object, mined: Mapping[str, Any] | None, human: object, nouns: tuple[str, ...] | None
+) -> Product:
     """The product of one row of `items_shuffle*.json`.
 
     Args:
         row: the raw object, already known to have a usable "asin".
         mined: its entry of `items_ins_v2*.json`, or None when it has none.
         human: its list of `items_human_ins.json`, or None.
-        nouns: of the title.
+        nouns: of the title; None: the row brings them, as "title_nouns".
 
     Raises:
         RecordError: a field has the wrong shape; the message names it.
@@ -165,13 +175,13 @@ def product_from_raw(row: object, mined: Mapping[str, Any] | None, human: object
     if not isinstance(row, Mapping):
         raise RecordError(f"a product should be an object, is {type(row).__name__}")
     options, option_images = parse_options(row.get("customization_options"))
-    bullets = row.get("small_description") or ""
+    bullets = row.get("small_description")
     mined = mined or {}
     return Product(
         asin=row["asin"],
         title=_text(row, "name"),
         description=_text(row, "full_description"),
-        bullets=_texts(bullets if isinstance(bullets, list) else [bullets], "small_description"),
+        bullets=_texts(bullets if isinstance(bullets, list) else [bullets or ""], "small_description"),
         pricing=parse_price(row.get("pricing")),
         options=options,
         option_images=option_images,
@@ -180,7 +190,7 @@ def product_from_raw(row: object, mined: Mapping[str, Any] | None, human: object
         category=_text(row, "category"),
         query=_text(row, "query").lower().strip(),
         product_category=_text(row, "product_category"),
-        title_nouns=nouns,
+        title_nouns=_texts(row.get("title_nouns"), "title_nouns") if nouns is None else nouns,
         instruction=_text(mined, "instruction") or None,
         instruction_attributes=_texts(mined.get("instruction_attributes") or [], "instruction_attributes"),
         human=_human_instructions(human),

@@ -8,9 +8,8 @@ breakdown is the same formula with options compared word for word.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import Any
+from typing import NamedTuple
 
 from rapidfuzz.fuzz import token_set_ratio as rapidfuzz_token_set_ratio
 from rapidfuzz.utils import default_process
@@ -34,8 +33,7 @@ COLORS = tuple(_COLOR_WORDS.split())
 """In this order: the first that is a substring wins."""
 
 
-@dataclass(frozen=True, slots=True)
-class RewardBreakdown:
+class RewardBreakdown(NamedTuple):
     """Every part of a reward. Shares are in [0, 1]; weights add up to 1."""
 
     reward: float
@@ -54,9 +52,6 @@ class RewardBreakdown:
     price: bool
     price_weight: float
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def purchase_reward(product: Product, goal: Goal, price: float, chosen: Mapping[str, str]) -> RewardBreakdown:
     """The reward for buying `product` at `price` dollars with the `chosen` options (name → value)."""
@@ -69,9 +64,10 @@ def purchase_reward(product: Product, goal: Goal, price: float, chosen: Mapping[
     exact = sum(_value(option) in chosen.values() for option in goal.options)
     price_fits = price <= goal.price_limit
     total = len(goal.attributes) + len(goal.options) + 1
+    # The share first, then the factor: the original's order of rounding.
     return RewardBreakdown(
-        reward=kind * (attributes + options + price_fits) / total,
-        strict_reward=kind * (attributes + exact + price_fits) / total,
+        reward=(attributes + options + price_fits) / total * kind,
+        strict_reward=(attributes + exact + price_fits) / total * kind,
         type=kind,
         title_score=titles,
         query_match=query_match,

@@ -20,6 +20,9 @@ class Rules:
     """In the original a search after the purchase goes on shopping, and other actions do not end the episode again."""
     route_by_url: bool
     """The original finds the kind of a page by words in its address, so a query may lead `< Prev` astray."""
+    exact_names: bool
+    """The original wants a name that ends in a blank, as `red/` becomes, with this blank; corrected, blanks at the
+    ends of what is clicked do not matter."""
     last_group_wins: bool
     """A value that two options share always sets the last of them in the original."""
     clicked_by_url: bool
@@ -38,6 +41,7 @@ ORIGINAL = Rules(
     search_anywhere=True,
     revives=True,
     route_by_url=True,
+    exact_names=True,
     last_group_wins=True,
     clicked_by_url=True,
     one_word_category=True,
@@ -49,6 +53,7 @@ CORRECTED = Rules(
     search_anywhere=False,
     revives=False,
     route_by_url=False,
+    exact_names=False,
     last_group_wins=False,
     clicked_by_url=False,
     one_word_category=False,

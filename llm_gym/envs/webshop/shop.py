@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
+from llm_gym.core import derive_seed
 from llm_gym.envs.webshop.catalogue import Catalogue
 from llm_gym.envs.webshop.goals import Goal, fixed_price
 from llm_gym.envs.webshop.pages import ItemPage
@@ -20,14 +20,6 @@ from llm_gym.envs.webshop.store import Groups
 MAX_HITS = 50
 _SPECIAL = {"<a>": "attributes", "<c>": "category", "<q>": "query"}
 _CACHED_SEARCHES = 512
-
-
-class ShownResult(NamedTuple):
-    """What a results page shows of a product."""
-
-    asin: str
-    title: str
-    price: str
 
 
 class GoalShop:
@@ -49,10 +41,14 @@ class GoalShop:
         self._rules = rules
         self._price = price
         self._hits = lru_cache(maxsize=_CACHED_SEARCHES)(self._ranked)
-        self.find = lru_cache(maxsize=4096)(catalogue.find)
-        self.shown = lru_cache(maxsize=4096)(self._shown)
+        self.find = catalogue.find
         self.goal: Goal | None = None
-        self.random = np.random.default_rng(0)
+        self._random: np.random.Generator | None = None
+
+    def begin(self, goal: Goal) -> None:
+        """Let a shopper in."""
+        self.goal = goal
+        self._random = None
 
     def search(self, keywords: tuple[str, ...]) -> tuple[str, ...]:
         """Ids, best first."""
@@ -74,17 +70,15 @@ class GoalShop:
         assert self.goal is not None, "a reward needs a goal"
         return purchase_reward(product, self.goal, self._price(product), chosen)
 
-    def _shown(self, asin: str) -> ShownResult:
-        product = self.find(asin)
-        assert product is not None, "search finds products of the catalogue"
-        return ShownResult(asin, product.title, product.price_tag)
-
     def _ranked(self, query: str) -> tuple[str, ...]:
         return tuple(self._engine.search(query, MAX_HITS))
 
     def _random_products(self) -> tuple[str, ...]:
+        if self._random is None:
+            identity = self.goal.task_id if self.goal else ""
+            self._random = np.random.default_rng(derive_seed(0, "random products", identity))
         count = min(MAX_HITS, self._catalogue.size)
-        chosen = self.random.choice(self._catalogue.size, size=count, replace=False)
+        chosen = self._random.choice(self._catalogue.size, size=count, replace=False)
         return tuple(self._catalogue.store.asin(int(position)) for position in chosen)
 
     def _grouped(self, field: str, name: str) -> tuple[str, ...]:

@@ -3,6 +3,8 @@
 meta.json            format, name, digest, counts, where it came from
 products.bin         one JSON record a product, in catalogue order
 offsets.npy          (N + 1,) where each record begins
+titles.bin           the titles alone, for pages of results
+title_offsets.npy    (N + 1,) where each title begins
 asins.npy            (N,) the ids, in catalogue order
 by_asin.npy          (N,) catalogue positions in the order of the ids
 rows.npy             (N,) number of the row in the official file
@@ -17,26 +19,34 @@ index/               the search index
 from __future__ import annotations
 
 import mmap
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import orjson
 
 from llm_gym.envs.webshop.goals import GoalKind
-from llm_gym.envs.webshop.product import Product
+from llm_gym.envs.webshop.product import Product, price_tag
 from llm_gym.errors import DataError, DataMismatch, MissingData
 
-FORMAT = 1
+FORMAT = 2
+_META_KEYS = ("name", "digest", "splits")
 GROUP_FIELDS = ("attributes", "category", "query")
-_CACHED_PRODUCTS = 2048
 
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
+
+
+class ShownResult(NamedTuple):
+    """What a page of results shows of a product."""
+
+    asin: str
+    title: str
+    price: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +59,7 @@ class Groups:
 
     def find(self, name: str) -> Ints:
         """Catalogue positions of the products with this value, in catalogue order; (K,), empty when there is none."""
-        position = int(np.searchsorted(np.asarray(self.names), name)) if len(self.names) else 0
+        position = bisect_left(self.names, name)
         if position >= len(self.names) or self.names[position] != name:
             return np.empty(0, np.int32)
         return self.members[self.starts[position] : self.starts[position + 1]]
@@ -63,15 +73,17 @@ class ProductStore:
         self.meta = meta
         self.name: str = meta["name"]
         self.digest: str = meta["digest"]
-        with self._path("products.bin").open("rb") as file:
-            self._records = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self._records = self._mapped("products.bin")
         self._offsets = self._array("offsets")
+        self._titles = self._mapped("titles.bin")
+        self._title_offsets = self._array("title_offsets")
         self._asins = self._array("asins")
         self._by_asin: Ints = self._array("by_asin")
         self.rows: Ints = self._array("rows")
         self.pricing: Floats = self._array("pricing")
-        self.product = lru_cache(maxsize=_CACHED_PRODUCTS)(self._decode)
-        if len(self._offsets) != len(self._asins) + 1 or self._offsets[-1] != len(self._records):
+        lengths = {len(self._offsets) - 1, len(self._title_offsets) - 1, *map(len, (self._asins, self._by_asin, self.rows, self.pricing))}
+        ends = self._offsets[-1] == len(self._records) and self._title_offsets[-1] == len(self._titles)
+        if len(lengths) > 1 or not ends:
             raise DataError(f"{folder}: the store is damaged (its parts differ in length). Build it again.")
 
     @classmethod
@@ -87,17 +99,20 @@ class ProductStore:
         try:
             meta = orjson.loads(path.read_bytes())
             found = meta["format"]
+            missing = [key for key in _META_KEYS if key not in meta]
         except (orjson.JSONDecodeError, KeyError, TypeError) as error:
             raise DataError(f"{path} is damaged: {error}. Build the store again.") from error
         if found != FORMAT:
             raise DataMismatch(f"{folder} has store format {found}, this version reads {FORMAT}. Build it again.")
+        if missing:
+            raise DataError(f"{path} is damaged: {missing[0]!r} is missing. Build the store again.")
         return cls(folder, meta)
 
     def __len__(self) -> int:
         return len(self._asins)
 
     def __iter__(self) -> Iterator[Product]:
-        return (self._decode(position) for position in range(len(self)))
+        return (self.product(position) for position in range(len(self)))
 
     def asin(self, position: int) -> str:
         """The id of the product at a catalogue position."""
@@ -105,11 +120,17 @@ class ProductStore:
 
     def position(self, asin: str) -> int | None:
         """Where a product stands in the catalogue; None when it is not there."""
-        wanted = np.bytes_(asin.encode())
+        wanted = np.bytes_(asin.encode(errors="surrogatepass"))
         rank = int(np.searchsorted(self._asins, wanted, sorter=self._by_asin))
         if rank >= len(self) or self._asins[self._by_asin[rank]] != wanted:
             return None
         return int(self._by_asin[rank])
+
+    def card(self, position: int) -> ShownResult:
+        """What a page of results shows of the product at a catalogue position; far cheaper than the whole product."""
+        start, end = self._title_offsets[position : position + 2].tolist()
+        pricing = [price for price in self.pricing[position].tolist() if price == price]  # NaN differs from itself
+        return ShownResult(self.asin(position), self._titles[start:end].decode(), price_tag(pricing))
 
     def goals(self, kind: GoalKind) -> Ints:
         """(G, 2) catalogue position and ordinal of each goal, in catalogue order."""
@@ -128,19 +149,29 @@ class ProductStore:
 
     def groups(self, field: str) -> Groups:
         """The products of each attribute, category or query."""
-        names = orjson.loads(self._path(f"groups_{field}.json").read_bytes())
+        names = _parsed(self._path(f"groups_{field}.json").read_bytes(), f"{self.folder}: groups_{field}.json")
         return Groups(names, self._array(f"groups_{field}_starts"), self._array(f"groups_{field}_members"))
 
-    def _decode(self, position: int) -> Product:
+    def product(self, position: int) -> Product:
+        """The product at a catalogue position, read from the file."""
         start, end = self._offsets[position], self._offsets[position + 1]
-        return Product.from_json(orjson.loads(self._records[start:end]))
+        return Product.from_json(_parsed(self._records[start:end], f"{self.folder}: product {position + 1:,}"))
+
+    def _mapped(self, name: str) -> mmap.mmap | bytes:
+        path = self._path(name)
+        if path.stat().st_size == 0:
+            return b""  # an empty file cannot be mapped
+        with path.open("rb") as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
     def _array(self, name: str) -> Any:
         path = self._path(f"{name}.npy")
         try:
             # An array without elements cannot be mapped; its file is a header only.
             empty = path.stat().st_size <= 128
-            return np.load(path, mmap_mode=None if empty else "r", allow_pickle=False)
+            # A plain array: numpy's memmap class costs a microsecond at every access.
+            loaded: npt.NDArray[Any] = np.load(path, mmap_mode=None if empty else "r", allow_pickle=False)
+            return loaded.view(np.ndarray)
         except (ValueError, EOFError) as error:
             raise DataError(f"{path} is damaged: {error}. Build the store again.") from error
 
@@ -149,3 +180,10 @@ class ProductStore:
         if not path.is_file():
             raise MissingData(f"{path} is missing. Build the store again.")
         return path
+
+
+def _parsed(content: bytes, what: str) -> Any:
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"{what} is damaged: {error}. Build the store again.") from error

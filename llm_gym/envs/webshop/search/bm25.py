@@ -78,7 +78,7 @@ class BM25:
         documents = index.documents[start:end]
         if boost == 1:
             return documents, index.impacts[start:end]
-        # float32 rounds three times a score differently from the score at three times the weight; Lucene has the latter.
+        # Three times the impact rounds differently from the impact at three times the weight, which Lucene computes.
         weight = weights.term_weight(boost, end - start, index.searchable_documents)
         norms = index.norms[index.length_codes[documents]]
         return documents, weights.impacts(weight, index.frequencies[start:end], norms)
@@ -86,7 +86,8 @@ class BM25:
 
 def best(scores: Floats, k: int) -> npt.NDArray[np.int64]:
     """Positions of the `k` highest scores above 0, highest first, equal ones in order of position."""
-    candidates = np.flatnonzero(scores >= max(_lower_bound(scores, k), np.finfo(np.float32).tiny))
+    bound = _lower_bound(scores, k)
+    candidates = np.flatnonzero(scores >= bound if bound > 0 else scores > 0)
     order = np.argsort(-scores[candidates], kind="stable")
     return candidates[order[:k]]
 

@@ -136,7 +136,7 @@ def _read_header(path: Path) -> dict[str, Any]:
     try:
         header = json.loads(path.read_bytes())
         if header["format"] != FORMAT:
-            raise DataError(f"{path} has format {header['format']}, this version reads {FORMAT}. Build the index again.")
+            raise DataError(f"{path} has format {header['format']} instead of {FORMAT}. Build the index again.")
         return {key: header[key] for key in ("digest", "searchable_documents", "bytes")}
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(f"{path} is damaged ({error!r}). Build the index again.") from error

@@ -11,6 +11,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -118,7 +119,7 @@ class IndexBuilder:
     def _write_table(self, name: str, strings: list[str]) -> Integers:
         """Write the strings as a sorted table; returns the place of each, (n,)."""
         order = sorted(range(len(strings)), key=strings.__getitem__)
-        for before, after in zip(order, order[1:], strict=False):
+        for before, after in pairwise(order):
             if strings[before] == strings[after]:
                 raise DataError(f"Two documents have the {name} {strings[after]!r}; every document needs its own.")
         table = StringTable.of(strings[position] for position in order)

@@ -1,7 +1,7 @@
-"""Search by Lucene itself: the original's engine, to compare with (extra `lucene`: pyserini's jar, pyjnius, a JDK in a wheel).
+"""Search by Lucene itself, the original's engine (extra `lucene`: pyserini's jar, pyjnius, a JDK in a wheel).
 
-Only the jar that pyserini ships is used, through pyjnius. Importing pyserini would load torch and an OpenAI client, and its
-own start of the JVM kills the process with the JDK of the wheel. A process has one JVM, which cannot be restarted.
+Only the jar that pyserini ships is used, through pyjnius. Importing pyserini would load torch and an OpenAI client, and
+its own start of the JVM kills the process with the JDK of the wheel. A process has one JVM, which cannot be restarted.
 """
 
 from __future__ import annotations
@@ -122,10 +122,10 @@ def _start_jvm() -> None:
     try:
         jnius = require("jnius", _EXTRA)
         jnius.autoclass("org.apache.lucene.util.Version")
-    except Exception as error:
+    except Exception as error:  # pyjnius has no common base: failures to start are bare Exceptions, Java's are its own
         raise LLMGymError(
-            f"The Java machine for Lucene did not start, or runs without {jar} ({error}). One that another library started "
-            "in this process cannot be extended: use LuceneEngine in a process of its own, or the engine BM25."
+            f"The Java machine for Lucene did not start, or runs without {jar} ({error}). One that another library "
+            "started in this process cannot be extended: use LuceneEngine in a process of its own, or the engine BM25."
         ) from error
 
 
@@ -137,4 +137,4 @@ def _jar() -> Path:
     for location in spec.submodule_search_locations or ():
         for jar in sorted(Path(location).glob("resources/jars/anserini-*-fatjar.jar")):
             return jar
-    raise LLMGymError("pyserini is installed without Anserini's jar. Reinstall it: pip install --force-reinstall pyserini")
+    raise LLMGymError("pyserini is installed without Anserini's jar: pip install --force-reinstall --no-deps pyserini")

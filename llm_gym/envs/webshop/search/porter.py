@@ -1,8 +1,8 @@
 """Porter's stemmer of 1980, with the particulars of Lucene's PorterStemFilter.
 
 Written from M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980, with the two departures that Porter
-later published himself and Lucene follows (`bli → ble` for `abli → able`; `logi → log`), and words of one or two letters
-left alone. Snowball's "porter" and "english" stemmers differ; a term stemmed otherwise changes document scores.
+published himself later and Lucene follows (`bli → ble` for `abli → able`; `logi → log`); words of one or two letters
+stay as they are. Snowball's "porter" and "english" stemmers differ, and a term stemmed otherwise changes scores.
 """
 
 _STEP_2 = {

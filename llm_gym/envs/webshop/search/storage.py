@@ -46,7 +46,8 @@ class FolderStorage:
         self._maps: dict[str, np.memmap[Any, Any]] = {}
 
     def allocate(self, name: str, length: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-        mapped = np.lib.format.open_memmap(self._folder / f"{name}.npy", mode="w+", dtype=np.dtype(dtype), shape=(length,))
+        path = self._folder / f"{name}.npy"
+        mapped = np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(dtype), shape=(length,))
         self._maps[name] = mapped
         return np.asarray(mapped)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -28,10 +27,10 @@ def written_whole(folder: Path) -> Iterator[Path]:
 
 def _replace(folder: Path, new: Path) -> None:
     if not folder.exists():
-        os.replace(new, folder)
+        new.replace(folder)
         return
     # No system call puts a folder in the place of a full one: the old one makes way first.
     old = Path(tempfile.mkdtemp(prefix=f".{folder.name}-old-", dir=folder.parent))
-    os.replace(folder, old)
-    os.replace(new, folder)
+    folder.replace(old)
+    new.replace(folder)
     shutil.rmtree(old, ignore_errors=True)

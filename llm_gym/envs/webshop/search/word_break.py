@@ -23,9 +23,12 @@ from llm_gym.envs.webshop.search.word_break_classes import RANGES
 MAX_TOKEN_LENGTH = 255
 """Longest token, in UTF-16 units. Of a longer one Lucene takes what fits and goes on from there."""
 
+_LONGEST_AT_ONCE = 1024
+"""Characters beyond which a text is read through a window, so that no text, however odd, takes quadratic time."""
+
 _MARKS = "EZVPXTtFs"
-_NO_PRESENTATION = "[EZXTtFs]*"
-"""Marks but the two that choose between text and emoji presentation."""
+_NO_PRESENTATION = "[EZXTtFs]*+"
+"""Marks but the two that choose between text and emoji presentation. Never given back: what follows is no mark."""
 
 
 def _word_rule(core: str, joiners: str) -> str:
@@ -37,18 +40,18 @@ def _ascii_rule() -> str:
     letters = "[A-Za-z]+(?:[.:'][A-Za-z])*"
     digits = "[0-9]+(?:[.,;'][0-9])*"
     # The second alternative is no word: it skips, in one go, underscores that no word follows.
-    return f"({_word_rule(f'(?:{letters}|{digits})+', '_+')})|_+"
+    return f"({_word_rule(f'(?:{letters}|{digits})+', '_++')})|_+"
 
 
 def _class_rule() -> str:
-    marks = f"[{_MARKS}]*"
+    marks = f"[{_MARKS}]*+"
     # Linked letters (those behind a `:`) never start a Hebrew rule: so it is in Lucene's grammar.
     linked = f"(?:[MIQ]{marks}[AHW]{marks})*"
     hebrew = f"H{marks}(?:D{marks}H{marks}|Q{marks}|{linked})"
-    letters = f"[AW][AW{_MARKS}]*{linked}"
-    digits = f"N[N{_MARKS}]*(?:[CIQ]{marks}N{marks})*"
-    katakana = f"K[K{_MARKS}]*"
-    joiners = f"U[U{_MARKS}]*"
+    letters = f"[AW][AW{_MARKS}]*+{linked}"
+    digits = f"N[N{_MARKS}]*+(?:[CIQ]{marks}N{marks})*"
+    katakana = f"K[K{_MARKS}]*+"
+    joiners = f"U[U{_MARKS}]*+"
     word = _word_rule(f"(?:{katakana}|(?:{letters}|{digits}|{hebrew})+)", joiners)
     asian = f"J{marks}|[Ss][S{_MARKS}]*"
     return f"({_letter_emoji_rule()}|{word}|{asian}|{_emoji_rule()})|U[UEVPXTt]*"
@@ -60,10 +63,10 @@ _EMOJI_JOINED = f"(?:(?<=Z)[YW]{_EMOJI_END}|(?<=Z)F{_NO_PRESENTATION})*"
 
 
 def _emoji_rule() -> str:
-    flag_of_region = f"Z*[YW]{_NO_PRESENTATION}PT+t"
-    sequence = f"(?:Z*[YW]{_EMOJI_END}|F{_NO_PRESENTATION}){_EMOJI_JOINED}"
-    keycap = f"B{_NO_PRESENTATION}P?X{_NO_PRESENTATION}"
-    flag = f"R[{_MARKS}]*R[{_MARKS}]*"
+    flag_of_region = f"Z*+[YW]{_NO_PRESENTATION}PT++t"
+    sequence = f"(?:Z*+[YW]{_EMOJI_END}|F{_NO_PRESENTATION}){_EMOJI_JOINED}"
+    keycap = f"B[EZXTtFs]*P?X{_NO_PRESENTATION}"  # here an X is given back
+    flag = f"R[{_MARKS}]*+R[{_MARKS}]*"
     return f"{flag_of_region}|{sequence}|{keycap}|{flag}"
 
 
@@ -112,34 +115,31 @@ def words(text: str) -> list[str]:
     >>> words("Women's size-6.5 shoes, 1,000 sold \N{GRINNING FACE}")
     ["Women's", 'size', '6.5', 'shoes', '1,000', 'sold', '😀']
     """
+    if len(text) > _LONGEST_AT_ONCE:
+        return _words_by_window(text)
     if text.isascii():
-        found = _ASCII_WORD.findall(text)
+        found = list(filter(None, _ASCII_WORD.findall(text)))
     else:
         matches = _CLASS_WORD.finditer(text.translate(_CLASSES))
         found = [text[match.start() : match.end()] for match in matches if match[1]]
     if max(map(len, found), default=0) <= MAX_TOKEN_LENGTH // 2:
         return found
-    return [piece for word in found for piece in _pieces(word)]
+    return [part for word in found for part in _words_by_window(word)]
 
 
-def _pieces(word: str) -> list[str]:
-    """Tokens of a word: itself, or what is left when it is read through a window of the longest token's width."""
-    if _units(word) <= MAX_TOKEN_LENGTH:
-        return [word]
-    classes, pieces, start = word.translate(_CLASSES), [], 0
-    while start < len(word):
-        end = min(start + MAX_TOKEN_LENGTH, len(word))
-        while _units(word[start:end]) > MAX_TOKEN_LENGTH:
-            end -= 1
-        match = _CLASS_WORD.match(classes, start, end)
-        if match and match[1]:
-            pieces.append(word[start : match.end()])
-            start = match.end()
-        else:
-            start += 1
-    return pieces
-
-
-def _units(text: str) -> int:
-    """Length in UTF-16 units, Java's idea of length."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+def _words_by_window(text: str) -> list[str]:
+    """Words as Lucene finds them: the longest match within the next 255 units, or else on by one character."""
+    classes = text.translate(_CLASSES)
+    surrogates = bool(text) and max(text) > "\uffff"
+    found, start = [], 0
+    while start < len(text):
+        width = MAX_TOKEN_LENGTH
+        if surrogates:  # the window is 255 units of UTF-16 wide, without half a character at its end
+            units = text[start : start + width].encode("utf-16-le", "surrogatepass")
+            width = len(units[: 2 * MAX_TOKEN_LENGTH].decode("utf-16-le", "ignore"))
+        match = _CLASS_WORD.match(classes[start : start + width])
+        length = match.end() if match and match[1] else 0
+        if length:
+            found.append(text[start : start + length])
+        start += length or 1
+    return found

@@ -1,7 +1,8 @@
 """The word-break class of every code point, as Lucene 9.9's StandardTokenizer has it (Unicode 12.1).
 
-Read off the tokenizer itself: every code point was put into a few dozen contexts, and code points that behave alike in all
-of them share a class. `word_break` says what the letters mean. Code points outside the ranges have class `o`.
+Read off the tokenizer itself: every code point was put into a few dozen contexts, and those that behave alike in all of
+them share a class (tests/envs/webshop/search/read_word_break_classes.py). `word_break` says what the letters mean. Code
+points outside the ranges have class `o`.
 """
 
 RANGES = {

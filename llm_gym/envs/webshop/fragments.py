@@ -1,0 +1,156 @@
+"""Parts of pages, rendered once and put together: a step costs microseconds because a product is rendered only once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+
+from llm_gym.envs.webshop import nodes
+from llm_gym.envs.webshop.nodes import Node, Nodes
+from llm_gym.envs.webshop.pages import DonePage, ItemPage, ResultsPage, Screen, SearchPage, SubPage
+from llm_gym.envs.webshop.product import Product
+from llm_gym.envs.webshop.store import ShownResult
+
+SEPARATOR = " [SEP] "
+_PREVIOUS = (Node("button", "< Prev"),)
+
+
+class Fragment:
+    """Some nodes of a page with what is said about them, each way of saying made when first asked for."""
+
+    __slots__ = ("_rich", "_text", "_visited", "clicks", "nodes")
+
+    def __init__(self, content: Nodes) -> None:
+        self.nodes = content
+        self.clicks = tuple(_clicks(content, kind) for kind in ("button", "link", "option"))
+        """Ready-made actions of buttons, links and options."""
+        self._text: str | None = None
+        self._rich: str | None = None
+        self._visited: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The pieces, stripped, joined by ` [SEP] `."""
+        if self._text is None:
+            self._text = SEPARATOR.join([node.text.strip() for node in self.nodes])
+        return self._text
+
+    @property
+    def rich(self) -> str:
+        """One line a piece with a line break after it, nothing visited and nothing chosen."""
+        if self._rich is None:
+            self._rich = "".join([rich_line(node, marked=False) for node in self.nodes])
+        return self._rich
+
+    @property
+    def visited(self) -> str:
+        """The same, every product visited."""
+        if self._visited is None:
+            self._visited = "".join([rich_line(node, marked=node.kind == "link") for node in self.nodes])
+        return self._visited
+
+    @property
+    def asin(self) -> str | None:
+        """The product that the fragment links to."""
+        return self.nodes[0].text if self.nodes and self.nodes[0].kind == "link" else None
+
+    @property
+    def has_options(self) -> bool:
+        return bool(self.clicks[2])
+
+
+def rich_line(node: Node, marked: bool) -> str:
+    """A piece in `text_rich`; `marked` when the product was visited or the option is chosen."""
+    match node.kind:
+        case "text":
+            return f"{node.text}\n"
+        case "button":
+            return f"[button] {node.text} [button_]\n"
+        case "link":
+            return (
+                f"\n[clicked button] {node.text} [clicked button_]\n"
+                if marked
+                else f"\n[button] {node.text} [button_]\n"
+            )
+        case "option":
+            button = "clicked button" if marked else "button"
+            return f"  [{button}] {node.text} [{button}_]\n"
+
+
+def _clicks(content: Nodes, kind: str) -> tuple[str, ...]:
+    """Option values stand in a page as they are, the names of buttons and products in lower case.
+
+    An option called "search" cannot be clicked, in the original neither.
+    """
+    names = (node.text if kind == "option" else node.text.lower() for node in content if node.kind == kind)
+    return tuple(f"click[{name}]" for name in names if not (kind == "option" and name == "search"))
+
+
+Page = tuple[Fragment, ...]
+
+
+class Fragments:
+    """Makes pages out of fragments, and keeps the fragments of products that were shown lately.
+
+    Args:
+        find: a product by its id.
+        card: what a page of results shows of it.
+    """
+
+    def __init__(
+        self,
+        find: Callable[[str], Product | None],
+        card: Callable[[str], ShownResult],
+        kept_products: int = 2048,
+    ) -> None:
+        self._find = find
+        self._card = card
+        self.result = lru_cache(maxsize=kept_products)(self._result)
+        self._item = lru_cache(maxsize=kept_products)(self._item_parts)
+
+    def page(self, screen: Screen, instruction: str, show_attributes: bool) -> Page:
+        """A page as fragments in reading order."""
+        match screen:
+            case SearchPage():
+                return (_search(instruction),)
+            case ResultsPage():
+                results = [self.result(asin) for asin in screen.shown]
+                return (_head(instruction), Fragment(nodes.results_head_nodes(screen)), *results)
+            case ItemPage():
+                return (_head(instruction), *self._item(screen.product.asin, show_attributes))
+            case SubPage():
+                content = _PREVIOUS + nodes.sub_page_nodes(screen)
+                return (_head(instruction), Fragment(content))
+            case DonePage():
+                return (Fragment(nodes.done_nodes(screen)),)
+
+    def _result(self, asin: str) -> Fragment:
+        return Fragment(nodes.result_nodes(self._card(asin)))
+
+    def _item_parts(self, asin: str, show_attributes: bool) -> Page:
+        product = self._find(asin)
+        assert product is not None, "only products of the catalogue are shown"
+        options = [Fragment(nodes.option_nodes(name, values)) for name, values in product.options.items()]
+        shown = [part for part in options if part.nodes]
+        return (Fragment(_PREVIOUS), *shown, Fragment(nodes.item_nodes(product, show_attributes)))
+
+
+@lru_cache(maxsize=1024)
+def _head(instruction: str) -> Fragment:
+    return Fragment(nodes.head_nodes(instruction))
+
+
+@lru_cache(maxsize=1024)
+def _search(instruction: str) -> Fragment:
+    return Fragment(nodes.search_nodes(instruction))
+
+
+def page_nodes(page: Iterable[Fragment]) -> Nodes:
+    """All nodes of a page in reading order."""
+    return tuple(node for part in page for node in part.nodes)
+
+
+def clickables(page: Page) -> list[str]:
+    """Ready-made clicks in the original's order: buttons, products, option values; each once."""
+    clicks = [click for kind in range(3) for part in page for click in part.clicks[kind]]
+    return list(dict.fromkeys(clicks))
