@@ -29,11 +29,16 @@ def pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
         key, equals, value = text.partition("=")
         key = key.strip().replace("-", "_")
         if not equals or not key:
-            raise InvalidSetting(f"{flag} takes KEY=VALUE, for example {flag} split=dev, got {text!r}.")
+            raise InvalidSetting(f"{text!r} is not KEY=VALUE: write {_after(flag, 'KEY=VALUE')}.")
         if key in found:
             raise InvalidSetting(f"{flag} gives {key} twice: {found[key]!r} and {value!r}.")
         found[key] = value
     return found
+
+
+def _after(flag: str, text: str) -> str:
+    """`--set KEY=VALUE`, `--wrapper history:KEY=VALUE`."""
+    return f"{flag}{text}" if flag.endswith(":") else f"{flag} {text}"
 
 
 def comma_pairs(text: str) -> list[str]:
@@ -105,7 +110,7 @@ def fitted(
             raise UnknownName(f"keyword of {name}", key, accepted)
     missing = [key for key, parameter in known.items() if _must_be_given(parameter) and key not in given]
     if missing:
-        raise InvalidSetting(f"{name} has to be told {' and '.join(missing)}: {flag} {missing[0]}=…")
+        raise InvalidSetting(f"{name} has to be told {' and '.join(missing)}: {_after(flag, missing[0])}=…")
     return {key: _value(text, accepted.get(key, _ANY), f"{key} of {name}") for key, text in given.items()}
 
 

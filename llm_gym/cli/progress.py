@@ -20,7 +20,7 @@ from rich.text import Text
 
 from llm_gym.cli.terminal import Terminal
 from llm_gym.evaluation.records import Row
-from llm_gym.evaluation.statistics import clustered_wilson
+from llm_gym.evaluation.statistics import Interval, clustered_wilson, wilson
 from llm_gym.evaluation.store import PLAN, read_records
 
 
@@ -53,8 +53,15 @@ class Tally:
         if not count:
             return ""
         successes = self._successes[:count]
-        interval = clustered_wilson(successes, self._tasks[:count])
+        interval = self._interval(successes)
         return f"success {sum(successes) / count:.0%} ({100 * interval.low:.0f} to {100 * interval.high:.0f})"
+
+    def _interval(self, successes: list[bool]) -> Interval:
+        """With one attempt a task the short formula: a bar that is drawn ten times a second cannot sort 100,000."""
+        tasks = self._tasks[: len(successes)]
+        if len(set(tasks)) == len(tasks):
+            return wilson(sum(successes), len(successes))
+        return clustered_wilson(successes, tasks)
 
 
 def ends_attempt(row: Row, trials: int) -> bool:
@@ -97,8 +104,6 @@ def shown_progress(
 
 
 class _Success(ProgressColumn):
-    max_refresh = 0.5
-
     def __init__(self, tally: Tally) -> None:
         super().__init__()
         self._tally = tally

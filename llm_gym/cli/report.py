@@ -15,7 +15,9 @@ from llm_gym.evaluation.report import report
 
 @dataclass(frozen=True)
 class Report:
-    """Put runs into one table, one row a run, in the order given.
+    """Put runs into one table.
+
+    Each run is a row, in the order given, with the environment, the policy and every metric.
 
     Examples:
     $ llm-gym report runs/*

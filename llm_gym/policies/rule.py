@@ -6,7 +6,7 @@ from llm_gym.policies.shopper import ShopperPolicy
 
 
 class RulePolicy(ShopperPolicy):
-    """Search the whole instruction, price clause included, and buy the first result (WebShop paper, section 5.1).
+    """Search the whole instruction, price clause included, and buy the first result (WebShop paper, section 4.1).
 
     It chooses no options and stops where the search finds nothing.
     """

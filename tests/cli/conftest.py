@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+import gymnasium as gym
 import pytest
 from rich.console import Console
 
@@ -128,12 +130,8 @@ class Loud(gym.ObservationWrapper, gym.utils.RecordConstructorArgs):
 def my_module(tmp_path, monkeypatch):
     """A user's module in the current folder; its name."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.path", ["/nowhere", *__import__("sys").path])
+    monkeypatch.setattr(sys, "path", list(sys.path))
     (tmp_path / "mine_for_tests.py").write_text(MODULE)
     yield "mine_for_tests"
-    import sys
-
-    import gymnasium
-
     sys.modules.pop("mine_for_tests", None)
-    gymnasium.registry.pop("Tower-v0", None)
+    gym.registry.pop("Tower-v0", None)

@@ -32,7 +32,7 @@ def test_a_pair_keeps_what_follows_the_first_equals_sign():
 
 @pytest.mark.parametrize("text", ["split", "=dev", ""])
 def test_no_pair(text):
-    with pytest.raises(InvalidSetting, match="KEY=VALUE"):
+    with pytest.raises(InvalidSetting, match="is not KEY=VALUE: write --set KEY=VALUE"):
         pairs([text], "--set")
 
 

@@ -122,7 +122,7 @@ def test_an_environment_without_a_panel_is_refused() -> None:
 
 
 def test_an_environment_that_gymnasium_did_not_make_is_told_by_its_class(corridor: gym.Env[str, str]) -> None:
-    bare = gym.wrappers.TimeLimit(type(corridor.unwrapped)(), 7)  # type: ignore[arg-type, var-annotated]
+    bare = gym.wrappers.TimeLimit(type(corridor.unwrapped)(), 7)
     environment = plan_of(RandomPolicy(), bare, n=1).environment
     assert environment["id"] == "llm_gym.envs.corridor:Corridor"
     assert environment["wrappers"][0]["kwargs"] == {"max_episode_steps": 7}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from llm_gym.envs.webshop.pages import BUY, NEXT, RESULTS_PER_PAGE
+from llm_gym.envs.webshop.actions import Malformed
+from llm_gym.envs.webshop.pages import BACK, BUY, NEXT, PREVIOUS, RESULTS_PER_PAGE, SUB_PAGES
 from llm_gym.envs.webshop.product import Product
 from llm_gym.envs.webshop.reward import matched_options
 from llm_gym.envs.webshop.shop import GoalShop
 
+_BUTTONS = frozenset({"search", BACK, PREVIOUS, BUY, *map(str.lower, SUB_PAGES)})
+"""An option of one of these names cannot be chosen: the button is meant."""
 _MOST_COMBINATIONS = 20_000
 """Beyond so many combinations of options the best one is put together option by option."""
 
@@ -70,7 +73,13 @@ def _useful_values(shop: GoalShop, values: tuple[str, ...]) -> list[str]:
     """Values that some option of the goal accepts."""
     goal = shop.goal
     assert goal is not None
-    return [value for value in dict.fromkeys(values) if matched_options([value], goal.options)]
+    accepted = (value for value in dict.fromkeys(values) if matched_options([value], goal.options))
+    return [value for value in accepted if value not in _BUTTONS and _can_be_said(shop, value)]
+
+
+def _can_be_said(shop: GoalShop, value: str) -> bool:
+    """The original's parser cannot click a value with a bracket in it."""
+    return not isinstance(shop.rules.parse(f"click[{value}]"), Malformed)
 
 
 def _purchase(query: str, rank: int, product: Product, options: dict[str, str]) -> list[str]:

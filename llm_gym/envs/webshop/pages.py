@@ -201,9 +201,12 @@ def _value_of(product: Product, target: str, rules: Rules) -> str:
 def _group_of(screen: ItemPage, value: str, rules: Rules) -> str | None:
     """The option that a value belongs to.
 
-    When several have it, the original always takes the last; corrected, the first that does not have it chosen yet.
+    When several have it, the original always takes the last; corrected, the first in which nothing is chosen yet, or
+    else the first with another value, so that a click a group chooses any combination.
     """
     names = [name for name, values in screen.product.options.items() if value in values]
     if not names or rules.last_group_wins:
         return names[-1] if names else None
-    return next((name for name in names if screen.chosen.get(name) != value), names[0])
+    unset = (name for name in names if name not in screen.chosen)
+    differing = (name for name in names if screen.chosen.get(name) != value)
+    return next(unset, None) or next(differing, names[0])

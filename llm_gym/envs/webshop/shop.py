@@ -38,7 +38,7 @@ class GoalShop:
     ) -> None:
         self._catalogue = catalogue
         self._engine = engine
-        self._rules = rules
+        self.rules = rules
         self._price = price
         self._hits = lru_cache(maxsize=_CACHED_SEARCHES)(self._ranked)
         self.find = catalogue.find
@@ -56,7 +56,7 @@ class GoalShop:
         if mark == "<r>":
             return self._random_products()
         if mark in _SPECIAL:
-            words = rest[:1] if mark == "<c>" and self._rules.one_word_category else rest
+            words = rest[:1] if mark == "<c>" and self.rules.one_word_category else rest
             return self._grouped(_SPECIAL[mark], " ".join(words).strip())
         return self._hits(" ".join(keywords))
 

@@ -77,6 +77,7 @@ def product_of(url: str) -> str:
     return url.split("/")[5]
 
 
+HARD_QUERIES = ["<q> shoes", "shoe", "the of and", 'a "red" <shoe> & [more]', "靴"]
 ALL_KINDS = {"search", "results", "item", "description", "features", "reviews", "done"}
 
 

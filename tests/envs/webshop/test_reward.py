@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llm_gym.envs.webshop.env import WebShop, WebShopV0
-from llm_gym.envs.webshop.goals import Goal, fixed_limit
+from llm_gym.envs.webshop.goals import NO_LIMIT, Goal, fixed_limit
 from llm_gym.envs.webshop.product import Product
 from llm_gym.envs.webshop.reward import (
     COLORS,
@@ -119,7 +119,7 @@ def test_a_colour_is_the_first_known_word_inside_a_value(value: str, reduced: st
 
 def test_colours_stand_in_the_originals_order() -> None:
     """Alphabetical, so that which substring comes first is known."""
-    assert len(COLORS) == 101
+    assert len(COLORS) == 102
     assert list(COLORS) == sorted(COLORS)
     assert (COLORS[0], COLORS[-1]) == ("alabaster", "yellow")
 
@@ -229,7 +229,7 @@ def test_synthetic_option_matches_its_value_and_also_its_name() -> None:
 
 
 def test_colour_of_a_synthetic_option_is_reduced_only_when_it_is_the_very_word() -> None:
-    assert matched_options(["dark red"], [("color", "red")]) == 1  # both become `red`
+    assert matched_options(["wine red"], [("color", "red")]) == 1  # both become `red`
     assert matched_options(["dark blue"], [("color", "navy blue")]) == 1  # `blue` is among the words of the pair's text
     assert matched_options(["wine red"], [("color", "shredded")]) == 0  # `red` against `('color', 'shredded')`
     assert matched_options(["wine red"], ["shredded"]) == 1  # a person's option would be reduced to `red`
@@ -289,22 +289,29 @@ texts = st.lists(words, max_size=4).map(tuple)
 category_paths = st.lists(words, max_size=4).map(" › ".join)
 
 
-@given(
-    product=st.builds(
-        lambda title, bullets, attributes, query, path, nouns: replace(
-            PRODUCT, title=title, bullets=bullets, attributes=attributes, query=query, product_category=path, title_nouns=nouns
-        ),
-        words, texts, texts, words, category_paths, texts,
-    ),
-    goal=st.builds(
-        lambda attributes, options, query, path, nouns, limit: replace(
-            GOAL, attributes=attributes, options=options, query=query, product_category=path, title_nouns=nouns, price_limit=limit
-        ),
-        texts, texts, words, category_paths, texts, st.floats(10, 1000),
-    ),
-    price=st.floats(0, 2000),
-    chosen=st.dictionaries(words, words, max_size=4),
-)  # fmt: skip
+products = st.builds(
+    replace,
+    st.just(PRODUCT),
+    title=words,
+    bullets=texts,
+    attributes=texts,
+    query=words,
+    product_category=category_paths,
+    title_nouns=texts,
+)
+goals = st.builds(
+    replace,
+    st.just(GOAL),
+    attributes=texts,
+    options=st.lists(words | st.tuples(words, words), max_size=4).map(tuple),
+    query=words,
+    product_category=category_paths,
+    title_nouns=texts,
+    price_limit=st.floats(10, 1000),
+)
+
+
+@given(product=products, goal=goals, price=st.floats(0, 2000), chosen=st.dictionaries(words, words, max_size=4))
 def test_reward_and_its_parts_lie_between_0_and_1(
     product: Product, goal: Goal, price: float, chosen: dict[str, str]
 ) -> None:
@@ -331,23 +338,66 @@ def reward_of_solution(env: WebShop, task: str) -> float:
     return reward
 
 
+UNREACHABLE = 458
+"""Synthetic goals of the 1,000 products whose very target cannot earn the full reward: a chosen value is reduced to the
+colour word inside it, which is then not like the goal's own text. `rectangular` becomes `tan`, `black2070` `black`."""
+
+
+def no_value_passes(env: WebShop, task: str) -> bool:
+    """Whether some option of the goal accepts no value of its own product."""
+    env.reset(options={"task": task})
+    product = env.shop.find(env.goal.asin)
+    assert product is not None
+    values = [value for group in product.options.values() for value in group]
+    return any(matched_options(values, [option]) == 0 for option in env.goal.options)
+
+
 @pytest.mark.data
 @pytest.mark.parametrize("world", [WebShopV0, WebShop])
-@pytest.mark.parametrize(("kind", "count"), [("human", 13), ("synthetic", 6910)])
-def test_buying_the_target_with_its_options_is_a_success_for_every_official_goal(
-    world: type[WebShop], kind: str, count: int, official_store: Path
+@pytest.mark.parametrize(("kind", "count", "unreachable"), [("human", 13, 0), ("synthetic", 6910, UNREACHABLE)])
+def test_solution_earns_everything_for_every_official_goal_that_its_target_can_satisfy(
+    world: type[WebShop], kind: str, count: int, unreachable: int, official_store: Path
 ) -> None:
     env = world(official_store, goals=kind)  # type: ignore[arg-type]
     assert len(env.panel) == count
     failed = [task for task in env.panel if reward_of_solution(env, task) != 1.0]
-    assert failed == []
+    assert len(failed) == unreachable
+    assert failed == [task for task in env.panel if no_value_passes(env, task)]
 
 
-def test_solution_buys_hard_products_too(nasty_world: Path) -> None:
-    """Brackets, blanks at the end, shared values, a title that no search finds."""
-    env = WebShop(nasty_world, goals="synthetic")
-    rewards = {task: reward_of_solution(env, task) for task in env.panel}
-    assert {task for task, reward in rewards.items() if reward != 1.0} == set()
+def test_a_value_that_holds_a_colour_word_may_not_pass_for_itself() -> None:
+    assert matched_options(["rectangular"], [("item shape", "rectangular")]) == 0
+    assert matched_options(["black2070"], [("color", "black2070")]) == 0
+    assert matched_options(["rectangular"], ["rectangular"]) == 1
+
+
+HARD_VALUES = {
+    "search": "the button is meant",
+    "description": "the button is meant",
+    "back to search": "the button is meant",
+    "buy now": "the button is meant",
+    "two\nlines": "the pair is compared as Python writes it, with a backslash and an n",
+}
+"""Values that can never earn their share of a synthetic goal, and why."""
+
+
+def is_out_of_reach(world: type[WebShop], options: dict[str, str]) -> bool:
+    """In the original also a value with a bracket, and different values of `fit` and `size`, whose values are the same."""
+    in_both = world is WebShopV0 and len({options.get("fit"), options.get("size")}) == 2 and "fit" in options
+    return (
+        in_both
+        or any(value in HARD_VALUES for value in options.values())
+        or (world is WebShopV0 and "wide [2e]" in options.values())
+    )
+
+
+@pytest.mark.parametrize("world", [WebShopV0, WebShop])
+def test_solution_buys_hard_products_too(world: type[WebShop], nasty_world: Path) -> None:
+    """Brackets, blanks at the end, values of two groups, a title that no search finds."""
+    env = world(nasty_world, goals="synthetic")
+    for task in env.panel:
+        reward = reward_of_solution(env, task)
+        assert (reward < 1.0) == is_out_of_reach(world, dict(env.goal.options)), (task, env.goal.options)
 
 
 @pytest.mark.data
@@ -360,4 +410,5 @@ def test_corrected_price_limit_depends_on_the_id_alone(official_store: Path) -> 
         product = whole.shop.find(task.split(".")[0])
         assert product is not None
         assert whole.goal.price_limit == fixed_limit(product, task)
-        assert goal.endswith(f", and price lower than {whole.goal.price_limit:.2f} dollars")
+        limit = f", and price lower than {whole.goal.price_limit:.2f} dollars"
+        assert goal.endswith(limit) == (whole.goal.price_limit != NO_LIMIT)
