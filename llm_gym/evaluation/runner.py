@@ -79,7 +79,7 @@ def evaluate(
     play, tell = _player(policy, env, plan, jobs), progress or _silent
     if out is None:
         return Evaluation(plan, _into_memory(play, attempts, tell))
-    return Evaluation(plan, _into_folder(Path(out), plan, play, attempts, tell))
+    return _into_folder(Path(out), plan, play, attempts, tell)
 
 
 def number_of_tasks(n: int | None, panel: TaskPanel) -> int:
@@ -122,11 +122,11 @@ def _into_memory(play: Player, attempts: Sequence[Attempt], progress: Progress) 
     )
 
 
-def _into_folder(path: Path, plan: Plan, play: Player, attempts: Sequence[Attempt], progress: Progress) -> Records:
+def _into_folder(path: Path, plan: Plan, play: Player, attempts: Sequence[Attempt], progress: Progress) -> Evaluation:
     records = finished(path, plan, attempts)
     if records is not None:
         _tell(progress, records.episodes)
-        return records
+        return Evaluation(plan, records)
     with opened(path, plan, attempts) as folder:
         present = folder.records()
         _tell(progress, present.episodes)
@@ -135,7 +135,9 @@ def _into_folder(path: Path, plan: Plan, play: Player, attempts: Sequence[Attemp
         if missing:
             folder.keep_only(present)
             _fill(folder, play, missing, progress)
-        return folder.finish()
+        evaluation = Evaluation(plan, folder.finish())
+        folder.write_report(str(evaluation))
+        return evaluation
 
 
 def _fill(folder: RunFolder, play: Player, missing: Sequence[Attempt], progress: Progress) -> None:

@@ -4,6 +4,7 @@
 - `episodes.jsonl`: one row an episode, in panel order once the run is finished
 - `failures.jsonl`: the traceback of every episode that ended by an exception
 - `timings.jsonl`: wall seconds of every episode
+- `report.md`: the metrics as a person reads them, written when the run is finished
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from llm_gym.evaluation.records import (
 logger = logging.getLogger(__name__)
 
 PLAN, EPISODES, FAILURES, TIMINGS = "plan.json", "episodes.jsonl", "failures.jsonl", "timings.jsonl"
+REPORT = "report.md"
 
 
 class RunFolder:
@@ -88,6 +90,11 @@ class RunFolder:
         with writing(self.path):
             write_records(self.path, records)
         return records
+
+    def write_report(self, text: str) -> None:
+        """Put the metrics beside the rows, for people."""
+        with writing(self.path):
+            write_atomically(self.path / REPORT, f"```\n{text.rstrip()}\n```\n".encode())
 
     def _sorted(self, records: Records, kept: set[Attempt]) -> Records:
         """Rows of the kept attempts in panel order; failures and timings only where the episode still says so."""
@@ -217,7 +224,7 @@ def _ours(name: str) -> bool:
 def _remove_parts(path: Path) -> None:
     """Remove what a kill in the middle of an atomic write left; under the lock it is nobody's."""
     with writing(path):
-        for name in (PLAN, EPISODES, FAILURES, TIMINGS):
+        for name in (PLAN, EPISODES, FAILURES, TIMINGS, REPORT):
             for part in path.glob(f".{name}.*.part"):
                 part.unlink()
 

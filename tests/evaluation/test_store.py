@@ -43,8 +43,8 @@ def run(corridor: Corridor, tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-def test_a_finished_folder_holds_four_files_and_no_lock(run: Path) -> None:
-    assert _names(run) == ["episodes.jsonl", "failures.jsonl", "plan.json", "timings.jsonl"]
+def test_a_finished_folder_holds_five_files_and_no_lock(run: Path) -> None:
+    assert _names(run) == ["episodes.jsonl", "failures.jsonl", "plan.json", "report.md", "timings.jsonl"]
 
 
 def test_a_finished_folder_is_loaded_without_playing(corridor: Corridor, run: Path) -> None:
@@ -147,7 +147,7 @@ def test_what_a_kill_before_the_plan_leaves_is_no_foreign_file(corridor: Corrido
     for name in (".lock", ".plan.json.abc.part"):
         (tmp_path / name).touch()
     evaluate(RandomPolicy(), corridor, 2, out=tmp_path)
-    assert _names(tmp_path) == ["episodes.jsonl", "failures.jsonl", "plan.json", "timings.jsonl"]
+    assert _names(tmp_path) == ["episodes.jsonl", "failures.jsonl", "plan.json", "report.md", "timings.jsonl"]
 
 
 def test_a_second_writer_is_refused_and_a_dead_one_is_not_missed(corridor: Corridor, tmp_path: Path) -> None:

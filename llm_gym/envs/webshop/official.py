@@ -126,7 +126,7 @@ def _entries(path: Path) -> Iterator[tuple[str, bytes]]:
             for number, (key, value) in enumerate(ijson.kvitems(file, "", use_float=True), start=1):  # noqa: B007
                 yield key, orjson.dumps(value)
         except (ijson.JSONError, UnicodeDecodeError) as error:
-            raise BadRecord(f"{path}: damaged or cut off after entry {number:,} ({_first_line(error)}).") from error
+            raise BadRecord(f"{path}: damaged or cut off in or after entry {number + 1:,} ({_first_line(error)}).") from error
 
 
 def _begins_with(file: Any, mark: bytes) -> bool:

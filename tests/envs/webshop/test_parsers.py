@@ -217,13 +217,13 @@ def test_other_texts_are_no_task_ids(text: str) -> None:
     ("instruction", "query"),
     [
         ("i am looking for a red shoe, and price lower than 40.00 dollars", "red shoe"),
-        ("Find me machine wash shoes with size: 7, and price lower than 40.00 dollars", "machine wash shoes with size: 7"),
+        ("Find me a washable shoe with size: 7, and price lower than 40.00 dollars", "washable shoe with size: 7"),
         ("i need some [wide] shoes", "wide shoes"),
         ("red\nshoe", "red shoe"),
         ("", "product"),
         (", and price lower than 40.00 dollars", "product"),
     ],
-)  # fmt: skip
+)
 def test_query_of_an_instruction(instruction: str, query: str) -> None:
     assert query_of(instruction) == query
 

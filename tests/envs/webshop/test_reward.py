@@ -382,7 +382,7 @@ HARD_VALUES = {
 
 
 def is_out_of_reach(world: type[WebShop], options: dict[str, str]) -> bool:
-    """In the original also a value with a bracket, and different values of `fit` and `size`, whose values are the same."""
+    """In the original also a value with a bracket, and different values of `fit` and `size`, which share theirs."""
     in_both = world is WebShopV0 and len({options.get("fit"), options.get("size")}) == 2 and "fit" in options
     return (
         in_both

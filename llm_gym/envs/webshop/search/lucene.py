@@ -95,6 +95,18 @@ def lucene_terms(text: str) -> list[str]:
     return list(analyzers.analyze(_english_analyzer(), text).toArray())
 
 
+def lucene_words(text: str) -> list[str]:
+    """Lower-case words that Lucene's StandardTokenizer finds, stop words among them."""
+    analyzers = _java_class("io.anserini.analysis.AnalyzerUtils")
+    return list(analyzers.analyze(_word_analyzer(), text).toArray())
+
+
+@cache
+def _word_analyzer() -> Any:
+    no_stop_words = _java_class("org.apache.lucene.analysis.CharArraySet").EMPTY_SET
+    return _java_class("org.apache.lucene.analysis.standard.StandardAnalyzer")(no_stop_words)
+
+
 @cache
 def _english_analyzer() -> Any:
     return _java_class("io.anserini.analysis.DefaultEnglishAnalyzer").newDefaultInstance()

@@ -83,9 +83,8 @@ def test_order_of_arrival_leaves_no_trace(tmp_path: Path) -> None:
 
 def test_the_size_of_runs_leaves_no_trace() -> None:
     generator = random.Random(0)
-    texts = [
-        (f"B{i}", " ".join(generator.choices(["red", "blue", "tea", "pot", "shoe", "lamp"], k=9))) for i in range(40)
-    ]
+    words = ["red", "blue", "tea", "pot", "shoe", "lamp"]
+    texts = [(f"B{number}", " ".join(generator.choices(words, k=9))) for number in range(40)]
     arrays = []
     for run_postings in (1, 7, 10_000):
         storage = MemoryStorage()
@@ -127,7 +126,7 @@ def test_a_missing_or_truncated_file_is_named(name: str, tmp_path: Path) -> None
 def test_a_damaged_header_is_named(content: str, tmp_path: Path) -> None:
     build_index(SHOP, tmp_path / "index", digest="")
     (tmp_path / "index" / "index.json").write_text(content, encoding="utf-8")
-    with pytest.raises(DataError, match="index.json"):
+    with pytest.raises(DataError, match=r"index\.json"):
         Index.open(tmp_path / "index")
 
 
