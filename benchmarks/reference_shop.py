@@ -51,7 +51,10 @@ class ReferenceShop:
         """The search page of a goal, as text."""
         self._shop.begin(goal)
         self._session = Session()
-        return self._page()
+        page = self._page()
+        with self._part("parsing"):
+            BeautifulSoup(self._html, "html.parser").find(id="instruction-text")
+        return page
 
     def step(self, action: str) -> str:
         """The page after an action, as text."""

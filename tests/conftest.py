@@ -13,7 +13,6 @@ import pytest
 
 import llm_gym  # noqa: F401 - registers the environments
 from llm_gym.data import DATA_VARIABLE
-from llm_gym.errors import MissingData
 
 
 @pytest.fixture(scope="session")
@@ -32,17 +31,12 @@ def webshop_folder(data_folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def make_env() -> Callable[..., gym.Env[str, str]]:
-    """Any registered environment; a shop with the official files where they are, else with the embedded catalogue."""
+    """Any registered environment, with its defaults unless settings say otherwise."""
     return _make_env
 
 
 def _make_env(env_id: str, **settings: Any) -> gym.Env[str, str]:
-    if env_id.startswith("llm_gym/WebShop") and os.environ.get(DATA_VARIABLE):
-        settings.setdefault("catalogue", str(Path(os.environ[DATA_VARIABLE]) / "webshop"))
     with warnings.catch_warnings():
         # Gymnasium calls every version but the newest out of date; here v0 is kept for comparison with the original.
         warnings.filterwarnings("ignore", r".*The environment llm_gym/WebShop-v0 is out of date", DeprecationWarning)
-        try:
-            return gym.make(env_id, **settings)
-        except MissingData as error:
-            pytest.skip(str(error))
+        return gym.make(env_id, **settings)

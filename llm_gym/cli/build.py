@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import orjson
 from rich import box
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -24,8 +23,6 @@ from llm_gym.envs.webshop.store import ProductStore
 from llm_gym.errors import InvalidSetting
 
 _PRESETS: Mapping[str, CatalogueSettings] = {"standard": STANDARD, "hard": HARD}
-_SETTINGS = "catalogue.json"
-"""Beside the official files of an invented shop: its name, and that its splits are by product."""
 _BAD_SHOWN = 5
 _DRAWN_EACH = 200
 """The bar moves once for so many products: a million of them would spend seconds on drawing."""
@@ -103,8 +100,6 @@ class Build:
         self.to.parent.mkdir(parents=True, exist_ok=True)  # the raw files may need gigabytes: not in /tmp
         with tempfile.TemporaryDirectory(prefix=f".{self.to.name}.", suffix=".raw", dir=self.to.parent) as raw:
             write_catalogue(settings, Path(raw), lambda done, total: tell("inventing", done, total))
-            name = f"invented-{self.invented}-{settings.products}-{settings.seed}"
-            (Path(raw) / _SETTINGS).write_bytes(orjson.dumps({"name": name, "splits": "by-product"}))
             return build_store(Path(raw), self.to, progress=_staged(tell, settings.products))
 
     def _settings(self, preset: CatalogueSettings) -> CatalogueSettings:

@@ -119,7 +119,8 @@ class TextEnv(gym.Env[str, str]):
         """The world after an action, or one sentence that says why the action is impossible (nothing changed)."""
 
     def solution(self) -> list[str]:
-        """Actions that solve the current task from its beginning; for oracles only.
+        """Actions that solve the current task, for oracles only: from where the agent stands, or, in a shop, from its
+        search page.
 
         Raises:
             NotImplementedError: this world knows no solution.
@@ -131,7 +132,7 @@ class TextEnv(gym.Env[str, str]):
         """What fixes the results here, as JSON: data and its digest, split, counts, settings that change a score."""
 
     def _after_end(self, action: str) -> Outcome | str:
-        """The answer to an action after the task has ended: nothing happens any more."""
+        """The answer to an action, or to what is none, after the task has ended: nothing happens any more."""
         return "The episode is over: call reset() to begin another."
 
     def _draw(self) -> str:
@@ -156,7 +157,7 @@ class TextEnv(gym.Env[str, str]):
         last = self._last
         if last is None:
             raise ResetNeeded("Call reset() before step().")
-        answer = self._refusal(action) or (self._after_end(action) if last.terminated else self._respond(action))
+        answer = self._after_end(action) if last.terminated else self._refusal(action) or self._respond(action)
         if isinstance(answer, str):
             info = {**_copied(last.info), "invalid_action": answer}
             return last.observation, 0.0, last.terminated, False, info

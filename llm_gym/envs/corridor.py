@@ -19,7 +19,7 @@ class Corridor(TextEnv):
     >>> env = gym.make("llm_gym/Corridor-v0")
     >>> observation, info = env.reset(options={"task": "corridor-3"})
     >>> info["goal"]
-    'Open the door of room 1.'
+    'Open the door of room 0.'
     """
 
     def __init__(self, length: int = 5, tasks: int = 200, render_mode: str | None = None) -> None:

@@ -160,7 +160,8 @@ class WebShop(TextEnv):
     def _make_goal(self, identity: str) -> Goal:
         goal = self._table.find(identity)
         assert goal is not None, f"the panel checked {identity}"
-        product = self.catalogue.store.product(int(self._table.owners[goal]))
+        product = self.catalogue.find(self._table.asin(goal))
+        assert product is not None, "a goal's product is in the catalogue"
         limit = self._limit(goal, product, identity)
         return make_goal(product, self.goal_kind, int(self._table.ordinals[goal]), limit)
 
@@ -296,7 +297,7 @@ class WebShopV0(WebShop):
 
     def _after_end(self, action: str) -> Outcome | str:
         """A search goes on shopping; anything else leaves the last page, and the episode counts as going on."""
-        answer = self._respond(action)
+        answer = self._refusal(action) or self._respond(action)
         return answer if isinstance(answer, Outcome) else Outcome(*self._page_after_end(answer))
 
     def _page_after_end(self, reason: str) -> tuple[str, dict[str, Any]]:

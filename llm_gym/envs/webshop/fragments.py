@@ -13,6 +13,7 @@ from llm_gym.envs.webshop.store import ShownResult
 
 SEPARATOR = " [SEP] "
 _PREVIOUS = (Node("button", "< Prev"),)
+_KEPT_SUB_PAGES = 512
 
 
 class Fragment:
@@ -22,7 +23,7 @@ class Fragment:
 
     def __init__(self, content: Nodes) -> None:
         self.nodes = content
-        self.clicks = tuple(_clicks(content, kind) for kind in ("button", "link", "option"))
+        self.clicks = _clicks(content)
         """Ready-made actions of buttons, links and options."""
         self._text: str | None = None
         self._rich: str | None = None
@@ -77,16 +78,21 @@ def rich_line(node: Node, marked: bool) -> str:
             return f"  [{button}] {node.text} [{button}_]\n"
 
 
-def _clicks(content: Nodes, kind: str) -> tuple[str, ...]:
-    """Option values stand in a page as they are, the names of buttons and products in lower case.
-
-    An option called "search" cannot be clicked, in the original neither.
-    """
-    names = (node.text if kind == "option" else node.text.lower() for node in content if node.kind == kind)
-    return tuple(f"click[{name}]" for name in names if not (kind == "option" and name == "search"))
+def _clicks(content: Nodes) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Option values stand in a page as they are, the names of buttons and products in lower case."""
+    buttons, links, options = [], [], []
+    for kind, text, _ in content:
+        if kind == "button":
+            buttons.append(f"click[{text.lower()}]")
+        elif kind == "link":
+            links.append(f"click[{text.lower()}]")
+        elif kind == "option" and text != "search":  # an option of this name cannot be clicked, in the original neither
+            options.append(f"click[{text}]")
+    return tuple(buttons), tuple(links), tuple(options)
 
 
 Page = tuple[Fragment, ...]
+_THANKS, _BLANKS, _DETAILS = Fragment(nodes.THANKS), Fragment(nodes.BLANKS), Fragment(nodes.DETAILS)
 
 
 class Fragments:
@@ -107,6 +113,7 @@ class Fragments:
         self._card = card
         self.result = lru_cache(maxsize=kept_products)(self._result)
         self._item = lru_cache(maxsize=kept_products)(self._item_parts)
+        self._sub_page = lru_cache(maxsize=_KEPT_SUB_PAGES)(self._sub_page_part)
 
     def page(self, screen: Screen, instruction: str, show_attributes: bool) -> Page:
         """A page as fragments in reading order."""
@@ -115,17 +122,22 @@ class Fragments:
                 return (_search(instruction),)
             case ResultsPage():
                 results = [self.result(asin) for asin in screen.shown]
-                return (_head(instruction), Fragment(nodes.results_head_nodes(screen)), *results)
+                return (_head(instruction), _results_head(screen.number, len(screen.hits)), *results)
             case ItemPage():
                 return (_head(instruction), *self._item(screen.product.asin, show_attributes))
             case SubPage():
-                content = _PREVIOUS + nodes.sub_page_nodes(screen)
-                return (_head(instruction), Fragment(content))
+                return (_head(instruction), self._sub_page(screen.item.product.asin, screen.name))
             case DonePage():
-                return (Fragment(nodes.done_nodes(screen)),)
+                bought, score = Fragment(nodes.bought_nodes(screen)), Fragment(nodes.score_nodes(screen))
+                return (_THANKS, bought, _BLANKS, score, _DETAILS)
 
     def _result(self, asin: str) -> Fragment:
         return Fragment(nodes.result_nodes(self._card(asin)))
+
+    def _sub_page_part(self, asin: str, name: str) -> Fragment:
+        product = self._find(asin)
+        assert product is not None, "only products of the catalogue are shown"
+        return Fragment(_PREVIOUS + nodes.sub_page_nodes(product, name))
 
     def _item_parts(self, asin: str, show_attributes: bool) -> Page:
         product = self._find(asin)
@@ -138,6 +150,11 @@ class Fragments:
 @lru_cache(maxsize=1024)
 def _head(instruction: str) -> Fragment:
     return Fragment(nodes.head_nodes(instruction))
+
+
+@lru_cache(maxsize=1024)
+def _results_head(number: int, hits: int) -> Fragment:
+    return Fragment(nodes.results_head_nodes(number, hits))
 
 
 @lru_cache(maxsize=1024)

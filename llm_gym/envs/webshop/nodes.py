@@ -6,7 +6,7 @@ import json
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from llm_gym.envs.webshop.pages import SUB_PAGES, DonePage, ResultsPage, SubPage
+from llm_gym.envs.webshop.pages import SUB_PAGES, DonePage
 from llm_gym.envs.webshop.product import Product
 from llm_gym.envs.webshop.store import ShownResult
 
@@ -50,10 +50,10 @@ def head_nodes(instruction: str) -> Nodes:
     return (Node("text", "Instruction:"), *text_nodes(instruction), Node("button", "Back to Search"))
 
 
-def results_head_nodes(screen: ResultsPage) -> Nodes:
+def results_head_nodes(number: int, hits: int) -> Nodes:
     """Page number and the ways to other pages."""
-    counted = Node("text", f"Page {screen.number} (Total results: {len(screen.hits)})")
-    previous = (Node("button", "< Prev"),) if screen.number > 1 else ()
+    counted = Node("text", f"Page {number} (Total results: {hits})")
+    previous = (Node("button", "< Prev"),) if number > 1 else ()
     return (counted, *previous, Node("button", "Next >"))
 
 
@@ -80,10 +80,9 @@ def item_nodes(product: Product, show_attributes: bool) -> Nodes:
     )
 
 
-def sub_page_nodes(screen: SubPage) -> Nodes:
+def sub_page_nodes(product: Product, name: str) -> Nodes:
     """What a sub page adds to its head."""
-    product = screen.item.product
-    match screen.name:
+    match name:
         case "Description":
             return text_nodes(product.description)
         case "Features":
@@ -97,18 +96,32 @@ def sub_page_nodes(screen: SubPage) -> Nodes:
             return ()  # the original never loads reviews
 
 
-def done_nodes(screen: DonePage) -> Nodes:
-    """The last page. Most of what it lists was never filled in by the original's text environment."""
-    texts = [
-        "Thank you for shopping with us!",
-        *("Your code: ", "None", " (Paste it in your MTurk interface.)"),
-        *("Purchased", "asin", screen.item.product.asin, "options", options_json(tuple(screen.item.chosen.items()))),
-        *("attrs", "None", "category", "None", "query", "None", "product category", "None"),
-        *("Target", "asin", "options", "attrs", "price upper", "instuction text", "category", "product category"),
-        *("query", "Goal ", "None", "Reward", "Your score (min 0.0, max 1.0)", str(float(screen.breakdown.reward))),
-        *("Reward Details ", "None"),
-    ]
+def _texts(*texts: str) -> Nodes:
     return tuple(Node("text", text) for text in texts)
+
+
+# The last page. Most of what it lists was never filled in by the original's text environment.
+THANKS = _texts(
+    *("Thank you for shopping with us!", "Your code: ", "None", " (Paste it in your MTurk interface.)"),
+    *("Purchased", "asin"),
+)
+BLANKS = _texts(
+    *("attrs", "None", "category", "None", "query", "None", "product category", "None"),
+    *("Target", "asin", "options", "attrs", "price upper", "instuction text", "category", "product category"),
+    *("query", "Goal ", "None", "Reward", "Your score (min 0.0, max 1.0)"),
+)
+DETAILS = _texts("Reward Details ", "None")
+
+
+def bought_nodes(screen: DonePage) -> Nodes:
+    """What was bought; stands between `THANKS` and `BLANKS`."""
+    item = screen.item
+    return _texts(item.product.asin, "options", options_json(tuple(item.chosen.items())))
+
+
+def score_nodes(screen: DonePage) -> Nodes:
+    """The reward; stands between `BLANKS` and `DETAILS`."""
+    return _texts(str(float(screen.breakdown.reward)))
 
 
 @lru_cache(maxsize=1024)

@@ -16,6 +16,7 @@ from llm_gym.data import sha256_of
 from llm_gym.envs.webshop.product import RecordError
 from llm_gym.errors import BadRecord, MissingData
 
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SUFFIXES = ("", "_1000", "_100", "_100000")
 
 
@@ -126,18 +127,21 @@ def _entries(path: Path) -> Iterator[tuple[str, bytes]]:
             for number, (key, value) in enumerate(ijson.kvitems(file, "", use_float=True), start=1):  # noqa: B007
                 yield key, orjson.dumps(value)
         except (ijson.JSONError, UnicodeDecodeError) as error:
-            raise BadRecord(f"{path}: damaged or cut off in or after entry {number + 1:,} ({_first_line(error)}).") from error
+            where = f"in or after entry {number + 1:,}"
+            raise BadRecord(f"{path}: damaged or cut off {where} ({_first_line(error)}).") from error
 
 
 def _begins_with(file: Any, mark: bytes) -> bool:
-    """Whether the first character that is no white space is `mark`; the file is left at its beginning."""
-    start = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
-    file.seek(0)
-    return bool(start.startswith(mark))
+    """Whether the text of the file begins with `mark`, blanks aside; leaves the file at its start, or after a BOM."""
+    start = file.read(4096)
+    file.seek(len(_BYTE_ORDER_MARK) if start.startswith(_BYTE_ORDER_MARK) else 0)
+    return bool(start.removeprefix(_BYTE_ORDER_MARK).lstrip().startswith(mark))
 
 
 def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    reason = error.args[0] if error.args else ""
+    text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(error)
+    return text.strip().splitlines()[0] if text.strip() else type(error).__name__
 
 
 def read_settings(path: Path | None) -> dict[str, Any]:

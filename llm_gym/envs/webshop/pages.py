@@ -82,6 +82,9 @@ class Counters(NamedTuple):
         return self._replace(**{name: getattr(self, name) + 1})
 
 
+_NOTHING_DONE = Counters()
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """Where a shopper is."""
@@ -89,7 +92,7 @@ class Session:
     screen: Screen = SearchPage()
     visited: frozenset[str] = frozenset()
     """Ids of products opened since the last search page."""
-    counters: Counters = Counters()
+    counters: Counters = _NOTHING_DONE
 
 
 class Shop(Protocol):

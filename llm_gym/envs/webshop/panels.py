@@ -58,8 +58,12 @@ class GoalTable:
     def __len__(self) -> int:
         return len(self.owners)
 
+    def asin(self, goal: int) -> str:
+        """The id of a goal's product."""
+        return self.store.asin(int(self.owners[goal]))
+
     def task_id(self, goal: int) -> str:
-        return task_id(self.store.asin(int(self.owners[goal])), self.kind, int(self.ordinals[goal]))
+        return task_id(self.asin(goal), self.kind, int(self.ordinals[goal]))
 
     @cached_property
     def find(self) -> Callable[[object], int | None]:

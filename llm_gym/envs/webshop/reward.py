@@ -108,8 +108,9 @@ def categories_match(bought: str, wanted: str) -> bool:
 def matched_attributes(product: Product, wanted: Iterable[str]) -> int:
     """How many wanted attributes the product has: like one of its own, or verbatim in its texts."""
     texts = (product.title.lower(), " ".join(product.bullets).lower(), product.description.lower())
+    # Either way counts the same; looking for the words is far cheaper than comparing them.
     return sum(
-        any(similar(own, attribute) for own in product.attributes) or any(attribute in text for text in texts)
+        any(attribute in text for text in texts) or any(similar(own, attribute) for own in product.attributes)
         for attribute in wanted
     )
 
@@ -117,7 +118,8 @@ def matched_attributes(product: Product, wanted: Iterable[str]) -> int:
 def matched_options(chosen: Iterable[str], wanted: Iterable[GoalOption]) -> int:
     """How many wanted options are like one of the chosen values, after colours are reduced."""
     values = [reduce_color(value) for value in chosen]
-    return sum(any(similar(value, _fuzzy_text(option)) for value in values) for option in wanted)
+    texts = [_fuzzy_text(option) for option in wanted]
+    return sum(any(similar(value, text) for value in values) for text in texts)
 
 
 @lru_cache(maxsize=65_536)
@@ -151,6 +153,7 @@ def _processed(text: str) -> str:
     return default_process(text.translate(_LATIN_1))
 
 
+@lru_cache(maxsize=65_536)
 def _fuzzy_text(option: GoalOption) -> str:
     """What the original compares: a human option's text, or the name and value of a synthetic one as one text.
 

@@ -81,7 +81,8 @@ class ProductStore:
         self._by_asin: Ints = self._array("by_asin")
         self.rows: Ints = self._array("rows")
         self.pricing: Floats = self._array("pricing")
-        lengths = {len(self._offsets) - 1, len(self._title_offsets) - 1, *map(len, (self._asins, self._by_asin, self.rows, self.pricing))}
+        columns = (self._asins, self._by_asin, self.rows, self.pricing)
+        lengths = {len(self._offsets) - 1, len(self._title_offsets) - 1, *map(len, columns)}
         ends = self._offsets[-1] == len(self._records) and self._title_offsets[-1] == len(self._titles)
         if len(lengths) > 1 or not ends:
             raise DataError(f"{folder}: the store is damaged (its parts differ in length). Build it again.")

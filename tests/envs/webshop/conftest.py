@@ -178,6 +178,18 @@ def make_world(write_files: WriteFiles, tmp_path: Path) -> MakeWorld:
 
 
 @pytest.fixture(scope="session")
+def write_once(tmp_path_factory: pytest.TempPathFactory) -> MakeWorld:
+    """As `make_world`, but every call has a folder of its own."""
+
+    def make(*arguments: Any) -> Path:
+        folder = tmp_path_factory.mktemp("world")
+        build_store(_write_files(folder / "files", *arguments), folder / "store")
+        return folder / "store"
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def nasty_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of products with every text that is hard to show or to click, and enough others for three pages."""
     folder = tmp_path_factory.mktemp("nasty")

@@ -57,7 +57,9 @@ def test_missing_catalogue_says_what_may_be_given(tmp_path: Path) -> None:
         (b'[{"asin": "B000000001"', "damaged or cut off after record 0"),
         (b'[{"asin": "B000000001", "title_nouns": []}, {"asin": "B0', "damaged or cut off after record 1"),
         (b'[{"asin": "B000000001", "title_nouns": []}', "damaged or cut off after record 1"),
-        (b'[{"asin": NaN}]', "damaged or cut off after record 0"),
+        (b'[{"asin": NaN}]', "damaged or cut off after record 0 (lexical error: invalid char in json text.)."),
+        (b'[{"asin": "\xe9"}]', "damaged or cut off after record 0 (lexical error: invalid bytes in UTF8 string.)."),
+        (b'[{"page": 1%s}]' % (b"0" * 30), "damaged or cut off after record 0 (parse error: integer overflow)."),
         (b'[{"asin": "B000000001", "title_nouns": []}] and more', "damaged or cut off after record"),
         (b"[]", "holds no usable product."),
     ],
@@ -202,6 +204,13 @@ def test_building_over_something_is_refused(write_files: Any, make_row: Any, tmp
     build_store(folder, tmp_path / "store")
     text = message_of(InvalidSetting, lambda: build_store(folder, tmp_path / "store"))
     assert text == f"{tmp_path / 'store'} exists already. Remove it, or build somewhere else."
+
+
+def test_byte_order_mark_does_not_matter(write_files: Any, make_row: Any, tmp_path: Path) -> None:
+    folder = write_files([make_row("B000000001", "one")], {"B000000001": {"attributes": ["a"]}})
+    for path in folder.iterdir():
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert build_store(folder, tmp_path / "store").product(0).attributes == ("a",)
 
 
 def test_an_unusual_character_survives_the_store(make_world: Any, make_row: Any) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from llm_gym.envs.webshop.env import WebShop, WebShopV0
 
@@ -44,9 +47,15 @@ class Quartet:
             assert self.info["admissible_actions"] == self._possible(page.clickables())
 
     def _possible(self, names: list[str]) -> list[str]:
-        """`search` cannot be clicked, nor can an empty name; in the original nor one with a bracket or a line break."""
-        bad = {"[", "\n"} if self._version == "v0" else set()
-        return [f"click[{name}]" for name in names if name not in ("", "search") and not bad & set(name)]
+        """What the parser of the version can say: `search` is refused, and so is an empty name."""
+        clicks = [f"click[{name}]" for name in names if name not in ("", "search")]
+        return [click for click in clicks if self._version == "v1" or is_read_by_the_original(click)]
+
+
+def is_read_by_the_original(click: str) -> bool:
+    """Not so with a bracket or a line break in the name, with its own expression."""
+    match = re.match(r"(.+)\[(.+)\]", click)
+    return match is not None and match[1] == "click"
 
 
 def walk(worlds: Quartet, read_html: Any, chance: random.Random, steps: int, queries: list[str]) -> set[str]:
@@ -156,3 +165,46 @@ def test_rendering_html_does_not_depend_on_the_observation_mode(nasty_world: Pat
     assert shown.reset(options={"task": task})[0] == (rendered.reset(options={"task": task}), rendered.render())[1]
     for action in ("search[<q> shoes]", "click[b0unicode1]", "click[größe 41]", "click[features]"):
         assert shown.step(action)[0] == (rendered.step(action), rendered.render())[1]
+
+
+# -- any text at all -----------------------------------------------------------------------------------------------
+
+PIECES = ["&", "<", ">", '"', "'", "[", "]", "&amp;", "&#10;", "<!--", "-->", "</label>", "{{x}}", "{%x%}", "\\n"]
+PIECES += ["[SEP]", "a", "B", "é", "靴", "👟", "/", "İ", "ß"]
+PIECES += ["\n", "\r", "\t", "\f", "\x0b", " ", "\u00a0", "\u2028", "\x1c"]
+any_text = st.lists(st.sampled_from(PIECES), max_size=5).map("".join)
+any_product = st.fixed_dictionaries(
+    {
+        "name": any_text,
+        "full_description": any_text,
+        "small_description": st.lists(any_text, max_size=3),
+        "groups": st.dictionaries(any_text, st.lists(any_text, max_size=3), max_size=3),
+    }
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(product=any_product, instruction=any_text, version=st.sampled_from(sorted(VERSIONS)))
+def test_html_of_any_texts_reads_as_the_text_observations(
+    product: dict[str, Any], instruction: str, version: str, read_html: Any, make_row: Any, write_once: Any
+) -> None:
+    raw = {name: [{"value": value} for value in values] for name, values in product.pop("groups").items()}
+    rows = [make_row("B000000001", title_nouns=["shoe"], customization_options=raw, **product)]
+    human = [{"instruction": instruction, "instruction_attributes": ["y"], "instruction_options": []}]
+    worlds = Quartet(version, write_once(rows, {}, {"B000000001": human}), goals="human", show_attrs=True)
+    worlds.reset(worlds.tasks[0])
+    worlds.check(read_html, set())
+    worlds.step("search[<q> shoes]")
+    worlds.check(read_html, set())
+    worlds.step("click[b000000001]")
+    worlds.check(read_html, {"B000000001"})
+    for action in worlds.info["admissible_actions"]:
+        if action in ("click[back to search]", "click[< prev]", "click[buy now]"):
+            continue
+        worlds.step(action)
+        assert "invalid_action" not in worlds.info, action
+        worlds.check(read_html, {"B000000001"})
+        if worlds.info["screen"] != "item":
+            worlds.step("click[< prev]")
+    worlds.step("click[buy now]")
+    worlds.check(read_html, {"B000000001"})

@@ -23,7 +23,7 @@ LEADS_TO = {
     "done": set(),
 }
 """The edges of the pages (BEHAVIOUR.md, A4), but for v0's searches from anywhere and its queries that name a page."""
-QUERIES = ["<q> shoes", "shoe", "plain", "the", "靴", "<r>", "<a> machine wash", "<c> fashion", "[x] shoe"]
+QUERIES = ["<q> shoes", "shoe", "plain", "the", "靴", "<r>", "<a> machine wash", "<c> fashion", "x] shoe"]
 STRANGE = st.sampled_from(
     ["", "buy", "click[]", "click[nothing]", "click[search]", "click[BUY NOW] or not", "\n", "click[[]", "search", "]["]
 ) | st.text(max_size=12)
@@ -104,8 +104,7 @@ class Shopping(RuleBasedStateMachine):
     @invariant()
     def text_and_rich_text_hold_the_same_pieces(self) -> None:
         """Without marks and announcements; the pieces themselves may hold line breaks, so all white space is one."""
-        lines = [line for line in self.page.split("\n") if not line.startswith("You have clicked ")]
-        rich = "\n".join(lines)
+        rich = self.page[self.page.index("Instruction:") :] if self.info["screen"] == "item" else self.page
         for mark in ("[button]", "[button_]", "[clicked button]", "[clicked button_]"):
             rich = rich.replace(mark, "")
         assert rich.split() == self.text.replace(" [SEP] ", " ").replace("[SEP]", " ").split()

@@ -126,6 +126,18 @@ def test_click_after_the_purchase_changes_nothing_and_ends_nothing_in_v0(origina
     assert (original.observation, original.ended, original.reward, original.refused) == (page, False, 0.0, True)
 
 
+@pytest.mark.parametrize("action", ["", " ", "nonsense", 7, None])
+def test_what_is_no_action_ends_nothing_after_the_purchase_in_v0_and_is_over_in_v1(
+    action: Any, original: Shopper, corrected: Shopper
+) -> None:
+    for shopper in (original, corrected):
+        shopper.do(ALL, "click[b0shared01]", "click[buy now]", action)
+        assert shopper.refused
+    assert not original.ended
+    assert corrected.ended
+    assert corrected.info["invalid_action"] == "The episode is over: call reset() to begin another."
+
+
 # -- route_by_url --------------------------------------------------------------------------------------------------
 
 

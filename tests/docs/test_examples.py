@@ -1,0 +1,42 @@
+"""Every example runs to its end, without a warning, at a small size."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
+PRINTS = {
+    "compare_policies": "rule against lexical",
+    "evaluate_rule": "rule on llm_gym/WebShop-v1",
+    "own_environment": "random on Lamp-v0",
+    "own_policy": "cheapest on llm_gym/WebShop-v1",
+    "play_episode": "reward",
+}
+"""What each prints; an example that is not here has no test."""
+
+
+def run(example: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-W", "error", str(example), *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_every_example_is_tested() -> None:
+    assert {example.stem for example in EXAMPLES} == set(PRINTS)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
+def test_an_example_runs_at_a_small_size(example: Path, tmp_path: Path) -> None:
+    done = run(example, tmp_path, "--n", "3")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert PRINTS[example.stem] in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
+def test_an_example_explains_itself(example: Path, tmp_path: Path) -> None:
+    assert "--n" in run(example, tmp_path, "--help").stdout
