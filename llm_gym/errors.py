@@ -9,7 +9,7 @@ LLMGymError
 │   ├── BadRecord         … holds a record that breaks the format
 │   └── DataMismatch      … belongs to other data
 └── RunFolderError        a run folder cannot be used
-└── PlanMismatch      … holds the results of another plan
+    └── PlanMismatch      … holds the results of another plan
 """
 
 from __future__ import annotations

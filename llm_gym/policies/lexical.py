@@ -19,8 +19,8 @@ class LexicalPolicy(ShopperPolicy):
     instruction in its title and option values, and by the options it can meet in full; the better ranked of equals is
     bought. Of each option the best matching value is chosen, and none where no word agrees.
 
-    Sub pages are not read: on the official synthetic goals title and options alone decide better than all texts do
-    (success 77 % against 71 %), since long texts hold any word.
+    Sub pages are not read: on the official synthetic goals title and options alone decided better than all texts did,
+    since long texts hold any word.
 
     Args:
         read: how many results are opened before one is bought. Five take about 15 steps.

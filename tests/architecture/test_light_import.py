@@ -9,7 +9,7 @@ import pytest
 
 HEAVY = [
     *("torch", "transformers", "flask", "textworld", "alfworld", "spacy", "jinja2", "pyserini", "jnius", "numba"),
-    *("scipy", "matplotlib", "ray", "openai", "rich", "tyro", "rapidfuzz", "ijson"),
+    *("scipy", "matplotlib", "ray", "openai", "rich", "tyro", "rapidfuzz"),
 ]
 """What only those wait for who use it."""
 

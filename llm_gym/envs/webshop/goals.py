@@ -64,6 +64,11 @@ def task_id(asin: str, kind: GoalKind, ordinal: int) -> str:
     return f"{asin}.{kind[0]}{ordinal}"
 
 
+def option_value(option: GoalOption) -> str:
+    """The value that an option of a goal names."""
+    return option if isinstance(option, str) else option[1]
+
+
 def parse_task_id(text: str) -> tuple[str, GoalKind, int] | None:
     """Product, kind and number of an id; None when the text is none."""
     asin, dot, rest = text.rpartition(".")

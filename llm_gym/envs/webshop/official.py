@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -9,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import ijson
 import orjson
 
 from llm_gym.data import sha256_of
+from llm_gym.envs.webshop.json_stream import Damaged, list_elements, object_items
 from llm_gym.envs.webshop.product import RecordError
 from llm_gym.errors import BadRecord, MissingData
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_ENCODING = "utf-8-sig"  # some editors put a byte order mark before the text
 _SUFFIXES = ("", "_1000", "_100", "_100000")
 
 
@@ -65,15 +66,13 @@ def stream_rows(path: Path) -> Iterator[tuple[int, Any]]:
     Raises:
         BadRecord: the file ends early or is no JSON list; the message says after which record.
     """
-    with path.open("rb") as file:
-        number = 0
+    number = 0
+    with path.open(encoding=_ENCODING) as file:
         try:
-            if not _begins_with(file, b"["):
-                raise BadRecord(f"{path}: not a JSON list of products.")
-            for number, row in enumerate(ijson.items(file, "item", use_float=True), start=1):
+            for number, row in enumerate(list_elements(file), start=1):
                 yield number, row
-        except (ijson.JSONError, UnicodeDecodeError) as error:
-            raise BadRecord(f"{path}: damaged or cut off after record {number:,} ({_first_line(error)}).") from error
+        except Damaged as error:
+            raise BadRecord(f"{path}: damaged or cut off after record {number:,} ({error}).") from error
 
 
 class Lookup:
@@ -85,11 +84,11 @@ class Lookup:
 
     def get(self, key: str) -> Any:
         """The entry, or None."""
-        row = self._connection.execute("SELECT value FROM entries WHERE key = ?", (key,)).fetchone()
+        row = self._connection.execute("SELECT value FROM entries WHERE key = ?", (_key(key),)).fetchone()
         if row is None:
             return None
         self.found += 1
-        return orjson.loads(row[0])
+        return json.loads(row[0])
 
     def __len__(self) -> int:
         return int(self._connection.execute("SELECT count(*) FROM entries").fetchone()[0])
@@ -109,7 +108,7 @@ def lookup(path: Path | None, table: Path) -> Iterator[Lookup]:
     with closing(sqlite3.connect(table, isolation_level=None)) as connection:
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute("PRAGMA journal_mode = OFF")
-        connection.execute("CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID")
+        connection.execute("CREATE TABLE entries (key BLOB PRIMARY KEY, value TEXT) WITHOUT ROWID")
         if path is not None:
             connection.execute("BEGIN")
             connection.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?)", _entries(path))
@@ -118,30 +117,19 @@ def lookup(path: Path | None, table: Path) -> Iterator[Lookup]:
     table.unlink()
 
 
-def _entries(path: Path) -> Iterator[tuple[str, bytes]]:
-    with path.open("rb") as file:
-        number = 0
+def _entries(path: Path) -> Iterator[tuple[bytes, str]]:
+    number = 0
+    with path.open(encoding=_ENCODING) as file:
         try:
-            if not _begins_with(file, b"{"):
-                raise BadRecord(f"{path}: not a JSON object of products by id.")
-            for number, (key, value) in enumerate(ijson.kvitems(file, "", use_float=True), start=1):  # noqa: B007
-                yield key, orjson.dumps(value)
-        except (ijson.JSONError, UnicodeDecodeError) as error:
-            where = f"in or after entry {number + 1:,}"
-            raise BadRecord(f"{path}: damaged or cut off {where} ({_first_line(error)}).") from error
+            for number, (key, value) in enumerate(object_items(file), start=1):  # noqa: B007
+                yield _key(key), json.dumps(value)
+        except Damaged as error:
+            raise BadRecord(f"{path}: damaged or cut off after entry {number:,} ({error}).") from error
 
 
-def _begins_with(file: Any, mark: bytes) -> bool:
-    """Whether the text of the file begins with `mark`, blanks aside; leaves the file at its start, or after a BOM."""
-    start = file.read(4096)
-    file.seek(len(_BYTE_ORDER_MARK) if start.startswith(_BYTE_ORDER_MARK) else 0)
-    return bool(start.removeprefix(_BYTE_ORDER_MARK).lstrip().startswith(mark))
-
-
-def _first_line(error: Exception) -> str:
-    reason = error.args[0] if error.args else ""
-    text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(error)
-    return text.strip().splitlines()[0] if text.strip() else type(error).__name__
+def _key(text: str) -> bytes:
+    """A key as the table holds it; half a surrogate pair, which JSON can write, is a key like any other."""
+    return text.encode("utf-8", "surrogatepass")
 
 
 def read_settings(path: Path | None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from llm_gym.envs.webshop.actions import Malformed
+from llm_gym.envs.webshop.goals import option_value
 from llm_gym.envs.webshop.pages import BACK, BUY, NEXT, PREVIOUS, RESULTS_PER_PAGE, SUB_PAGES
 from llm_gym.envs.webshop.product import Product
 from llm_gym.envs.webshop.reward import matched_options
@@ -52,7 +53,11 @@ def best_purchase(shop: GoalShop, query: str, top: int) -> list[str]:
 
 
 def best_options(shop: GoalShop, product: Product) -> dict[str, str]:
-    """The choice of options with the highest reward; the earliest of equals, options that change nothing left out."""
+    """The choice of options with the highest reward.
+
+    Of equals the one with most of the very values that the goal names, then the one with fewest options, then the
+    earliest.
+    """
     goal = shop.goal
     assert goal is not None, "options are best for a goal"
     if not goal.options or not product.options:
@@ -63,18 +68,25 @@ def best_options(shop: GoalShop, product: Product) -> dict[str, str]:
         count *= len(values) + 1
     if count > _MOST_COMBINATIONS:
         return {name: values[0] for name, values in useful.items() if values}
+    named = {option_value(option) for option in goal.options}
     choices: list[dict[str, str]] = [{}]
     for name, values in useful.items():
         choices = [{**choice, **({name: value} if value else {})} for choice in choices for value in ("", *values)]
-    return max(choices, key=lambda choice: (matched_options(choice.values(), goal.options), -len(choice)))
+
+    def worth(choice: dict[str, str]) -> tuple[int, int, int]:
+        return matched_options(choice.values(), goal.options), len(named & set(choice.values())), -len(choice)
+
+    return max(choices, key=worth)
 
 
 def _useful_values(shop: GoalShop, values: tuple[str, ...]) -> list[str]:
-    """Values that some option of the goal accepts."""
+    """Values that some option of the goal accepts, those first that it names."""
     goal = shop.goal
     assert goal is not None
+    named = {option_value(option) for option in goal.options}
     accepted = (value for value in dict.fromkeys(values) if matched_options([value], goal.options))
-    return [value for value in accepted if value not in _BUTTONS and _can_be_said(shop, value)]
+    useful = [value for value in accepted if value not in _BUTTONS and _can_be_said(shop, value)]
+    return sorted(useful, key=lambda value: value not in named)
 
 
 def _can_be_said(shop: GoalShop, value: str) -> bool:

@@ -224,17 +224,26 @@ def _human_instructions(raw: object) -> tuple[HumanInstruction, ...]:
 
 def _text(row: Mapping[str, Any], key: str) -> str:
     value = row.get(key)
-    if value is None:
+    if value is None or value != value:  # NaN, as tables write a missing text, differs from itself
         return ""
     if not isinstance(value, str):
         raise RecordError(f'"{key}" should be a text, is {type(value).__name__}')
-    return value
+    return _whole(value, key)
+
+
+def _whole(text: str, key: str) -> str:
+    """The text itself, unless it holds half a surrogate pair, which no file and no page can show."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise RecordError(f'"{key}" holds half a character ({error.reason})') from error
+    return text
 
 
 def _texts(values: object, key: str) -> tuple[str, ...]:
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise RecordError(f'"{key}" should be a list of texts')
-    return tuple(values)
+    return tuple(_whole(value, key) for value in values)
 
 
 def _list_of_objects(values: object, what: str) -> list[Mapping[str, Any]]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from rapidfuzz.fuzz import token_set_ratio as rapidfuzz_token_set_ratio
 from rapidfuzz.utils import default_process
 
-from llm_gym.envs.webshop.goals import Goal, GoalOption
+from llm_gym.envs.webshop.goals import Goal, GoalOption, option_value
 from llm_gym.envs.webshop.product import Product
 
 FUZZY_THRESHOLD = 85
@@ -61,7 +61,7 @@ def purchase_reward(product: Product, goal: Goal, price: float, chosen: Mapping[
     kind = type_reward(titles, query_match or category_match)
     attributes = matched_attributes(product, goal.attributes)
     options = matched_options(chosen.values(), goal.options)
-    exact = sum(_value(option) in chosen.values() for option in goal.options)
+    exact = sum(option_value(option) in chosen.values() for option in goal.options)
     price_fits = price <= goal.price_limit
     total = len(goal.attributes) + len(goal.options) + 1
     # The share first, then the factor: the original's order of rounding.
@@ -162,10 +162,6 @@ def _fuzzy_text(option: GoalOption) -> str:
     if isinstance(option, str):
         return reduce_color(option)
     return next((color for color in COLORS if color in option), str(option))
-
-
-def _value(option: GoalOption) -> str:
-    return option if isinstance(option, str) else option[1]
 
 
 @lru_cache(maxsize=4096)

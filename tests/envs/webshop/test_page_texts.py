@@ -113,7 +113,8 @@ def test_item_page_with_the_later_option_announced_first(world: type[WebShop], s
         "size\n  [clicked button] small [clicked button_]\n  [button] large [button_]\n"
         "color\n  [button] red [button_]\n  [clicked button] blue [clicked button_]\n"
         "Canvas Shoe\nPrice: $10.0 to $20.5\nRating: N.A.\n"
-        "[button] Description [button_]\n[button] Features [button_]\n[button] Reviews [button_]\n[button] Buy Now [button_]\n"
+        "[button] Description [button_]\n[button] Features [button_]\n"
+        "[button] Reviews [button_]\n[button] Buy Now [button_]\n"
     )
 
 
