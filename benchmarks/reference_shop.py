@@ -1,6 +1,7 @@
 """The way the original WebShop makes a step, for comparison: every cost it pays, on the same pages.
 
-The original renders each page from a template that it compiles anew, and reads the text and what can be clicked back
+The original renders each page from a template that it compiles anew (here the parts that all templates share are
+compiled once, which flatters the reference), and reads the text and what can be clicked back
 out of the HTML, once each; it searches with Lucene and parses the stored JSON of every hit; at the purchase it tags
 two titles with spaCy. Parts that are not installed are left out and named in the result.
 """
@@ -12,6 +13,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from bs4 import BeautifulSoup, Comment
@@ -19,7 +21,7 @@ from bs4 import BeautifulSoup, Comment
 from llm_gym.envs.webshop.actions import Search, parse
 from llm_gym.envs.webshop.catalogue import Catalogue
 from llm_gym.envs.webshop.goals import Goal
-from llm_gym.envs.webshop.html import as_html, make_environment
+from llm_gym.envs.webshop.html import as_html, environment, template_name
 from llm_gym.envs.webshop.nouns import SpacyNouns
 from llm_gym.envs.webshop.observations import url_of
 from llm_gym.envs.webshop.pages import DonePage, ResultsPage, Session, advance
@@ -78,7 +80,15 @@ class ReferenceShop:
         assert goal is not None
         page = self._catalogue.fragments.page(screen, goal.instruction, show_attributes=False)
         url = url_of(screen, goal.task_id)
-        return as_html(screen, page, goal.instruction, url, shop, False, make_environment(kept_templates=0))
+        template = environment().from_string(self._source(template_name(screen)))
+        return as_html(screen, page, goal.instruction, url, shop, False, template)
+
+    @staticmethod
+    @cache
+    def _source(name: str) -> str:
+        loader = environment().loader
+        assert loader is not None
+        return loader.get_source(environment(), name)[0]
 
     def _page(self) -> str:
         with self._part("templates"):

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import gymnasium as gym
 from tyro.conf import Positional, UseAppendAction, arg
 
+from llm_gym.cli.keywords import Pairs, flat
 from llm_gym.cli.making import make_environment, make_policy
 from llm_gym.cli.progress import Tally, finished_before, shown_progress
 from llm_gym.cli.terminal import FAILED, INTERRUPTED, OK, Terminal
@@ -45,10 +46,10 @@ class Evaluate:
     """Who decides: a name of `llm-gym list policies`, or module:Class."""
     n: Annotated[int | Literal["all"], arg(name="tasks", aliases=["-n"], metavar="N|all")] = DEFAULT_N
     """Number of tasks, from the first of the panel; "all" plays the whole panel."""
-    set: Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="KEY=VALUE")] = ()
-    """Keyword of the environment, such as split=dev; once for each. Numbers, true, false and null are JSON."""
-    policy_set: Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="KEY=VALUE")] = ()
-    """Keyword of the policy; once for each."""
+    set: Pairs = ()
+    """Keywords of the environment, such as split=dev. Numbers, true, false and null are JSON."""
+    policy_set: Pairs = ()
+    """Keywords of the policy."""
     wrapper: Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="NAME[:KEY=VALUE,…]")] = ()
     """Wrapper around the environment; once for each, the innermost first."""
     out: Annotated[Path | None, arg(metavar="DIR", help_behavior_hint="(default: keep nothing)")] = None
@@ -63,8 +64,8 @@ class Evaluate:
     """Of everything random in policy and environment."""
 
     def run(self, terminal: Terminal) -> int:
-        policy = make_policy(self.policy, self.policy_set)
-        with closing(make_environment(self.env, self.set, self.wrapper)) as env:
+        policy = make_policy(self.policy, flat(self.policy_set))
+        with closing(make_environment(self.env, flat(self.set), self.wrapper)) as env:
             evaluation = self._played(policy, env, terminal)
         if evaluation is None:
             return INTERRUPTED

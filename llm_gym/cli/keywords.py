@@ -8,7 +8,9 @@ import re
 import types
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from tyro.conf import UseAppendAction, arg
 
 from llm_gym.errors import InvalidSetting, UnknownName
 
@@ -16,6 +18,15 @@ _ANY = inspect.Parameter.empty
 _SIMPLE = (bool, int, float, str, Path)
 _CONTAINERS: Mapping[Any, tuple[type, ...]] = {Mapping: (dict,), Sequence: (list,), tuple: (list,), set: (list,)}
 """What JSON has for the types that it lacks."""
+
+
+Pairs = Annotated[UseAppendAction[tuple[tuple[str, ...], ...]], arg(metavar="KEY=VALUE …")]
+"""A flag that takes several pairs at once and may be given again."""
+
+
+def flat(groups: tuple[tuple[str, ...], ...]) -> list[str]:
+    """All pairs of a flag, in the order given."""
+    return [text for group in groups for text in group]
 
 
 def pairs(texts: Sequence[str], flag: str) -> dict[str, str]:

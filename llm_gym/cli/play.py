@@ -10,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 from tyro.conf import Positional, UseAppendAction, arg
 
+from llm_gym.cli.keywords import Pairs, flat
 from llm_gym.cli.making import make_environment, make_policy
 from llm_gym.cli.terminal import OK, Terminal
 from llm_gym.core import Decision, Episode, Info
@@ -40,10 +41,10 @@ class Play:
     """Task by its id, or by its number in the panel, from 0."""
     policy: Annotated[str, arg(metavar="NAME")] = HumanPolicy.name
     """Who decides: a name of `llm-gym list policies`, or module:Class."""
-    set: Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="KEY=VALUE")] = ()
-    """Keyword of the environment, such as split=dev; once for each. Numbers, true, false and null are JSON."""
-    policy_set: Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="KEY=VALUE")] = ()
-    """Keyword of the policy; once for each."""
+    set: Pairs = ()
+    """Keywords of the environment, such as split=dev. Numbers, true, false and null are JSON."""
+    policy_set: Pairs = ()
+    """Keywords of the policy."""
     wrapper: Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="NAME[:KEY=VALUE,…]")] = ()
     """Wrapper around the environment; once for each, the innermost first."""
     seed: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: another one each time)")] = None
@@ -51,7 +52,7 @@ class Play:
 
     def run(self, terminal: Terminal) -> int:
         actor = self._actor(terminal)
-        with closing(make_environment(self.env, self.set, self.wrapper, render_mode="ansi")) as env:
+        with closing(make_environment(self.env, flat(self.set), self.wrapper, render_mode="ansi")) as env:
             task = _chosen(panel_of(env), self.task, self.seed)
             episode = play(env, actor, task, seed=self.seed or 0)
             if episode.ended_by != "agent":  # who stops has seen the page already
@@ -62,7 +63,7 @@ class Play:
     def _actor(self, terminal: Terminal) -> Actor:
         if self.policy == HumanPolicy.name and not self.policy_set:
             return HumanPolicy(terminal.ask, lambda text: terminal.say(f"{text}\n"))
-        return Watched(make_policy(self.policy, self.policy_set), terminal)
+        return Watched(make_policy(self.policy, flat(self.policy_set)), terminal)
 
 
 def _chosen(panel: TaskPanel, task: str | None, seed: int | None) -> str:

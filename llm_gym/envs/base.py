@@ -17,6 +17,7 @@ from llm_gym.spaces import Unicode
 
 MAX_ACTION_CHARS = 200_000
 MAX_OBSERVATION_CHARS = 4_000_000
+_CONTAINERS = frozenset({list, dict})
 _SUGGESTED_FROM = 20_000
 """Near names are looked for among at most this many task ids; further ones would take seconds."""
 
@@ -189,4 +190,8 @@ class TextEnv(gym.Env[str, str]):
 
 def _copied(info: dict[str, Any]) -> dict[str, Any]:
     """An info that the caller may keep and change: its own lists and dictionaries, one level deep."""
-    return {key: value.copy() if type(value) in (list, dict) else value for key, value in info.items()}
+    copy = info.copy()
+    for key, value in info.items():
+        if type(value) in _CONTAINERS:
+            copy[key] = value.copy()
+    return copy

@@ -165,3 +165,22 @@ def test_runs_of_different_worlds_are_not_compared(run, tmp_path, monkeypatch):
     ran = run("compare", "a", "b")
     assert ran.code == 2
     assert "length: 5 → 6" in ran.err
+
+
+def test_a_flag_takes_several_pairs_and_may_be_given_again(run, tmp_path):
+    ran = run(
+        "evaluate",
+        "Corridor-v0",
+        "--policy",
+        "random",
+        "-n",
+        "3",
+        "--set",
+        "length=9",
+        "tasks=5",
+        "--set",
+        "render_mode=ansi",
+    )
+    assert ran.code == 0
+    assert "length 9" in ran.out
+    assert "3 of 5 tasks" in ran.out

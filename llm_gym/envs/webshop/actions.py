@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 _CORRECTED = re.compile(r"(search|click)\s*\[(.*)\]", re.DOTALL | re.IGNORECASE)
@@ -70,6 +71,12 @@ def parse_original(text: str) -> Action:
         return Malformed(f"{_shown(text)} is not an action: {_HINT}.")
     argument = line[start + 1 : end].lower()
     return Search(argument) if line[:start] == "search" else Click(argument)
+
+
+def can_be_clicked(name: str, parse: Callable[[str], Action]) -> bool:
+    """Whether a parser understands the click of a name: the original's cuts names at brackets and line breaks."""
+    action = parse(f"click[{name}]")
+    return isinstance(action, Click) and action.target.strip() == name.strip().lower()
 
 
 def _shown(text: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from llm_gym.envs.base import Outcome, TextEnv
-from llm_gym.envs.webshop.actions import Malformed
+from llm_gym.envs.webshop.actions import can_be_clicked
 from llm_gym.envs.webshop.catalogue import EMBEDDED, Catalogue
 from llm_gym.envs.webshop.fragments import Page, clickables
 from llm_gym.envs.webshop.goals import (
@@ -34,7 +34,9 @@ from llm_gym.envs.webshop.rules import CORRECTED, ORIGINAL, Rules
 from llm_gym.envs.webshop.shop import GoalShop
 from llm_gym.errors import UnknownName
 
+_BEGINNING = Session()
 _CACHED_GOALS = 8192
+_CACHED_ITEMS = 1024
 _SCREENS = {SearchPage: "search", ResultsPage: "results", ItemPage: "item", DonePage: "done"}
 
 
@@ -89,7 +91,7 @@ class WebShop(TextEnv):
         self.shop = GoalShop(self.catalogue, self.catalogue.engine(search_engine), self.rules, self._price)
         self._goal = lru_cache(maxsize=_CACHED_GOALS)(self._make_goal)
         self._first_outcome = lru_cache(maxsize=_CACHED_GOALS)(self._make_first_outcome)
-        self._parsed = lru_cache(maxsize=_CACHED_GOALS)(self.rules.parse)
+        self._item_clicks = lru_cache(maxsize=_CACHED_ITEMS)(self._possible_clicks)
         self._session = Session()
 
     def description(self) -> dict[str, Any]:
@@ -130,7 +132,7 @@ class WebShop(TextEnv):
 
     def _begin(self, task_id: str) -> Outcome:
         self.shop.begin(self._goal(task_id))
-        self._session = Session()
+        self._session = _BEGINNING
         return self._first_outcome(task_id)
 
     def _respond(self, action: str) -> Outcome | str:
@@ -211,7 +213,7 @@ class WebShop(TextEnv):
             "counters": self._session.counters,
         }
         if isinstance(screen, ResultsPage):
-            info["results"] = tuple(self.catalogue.card(asin) for asin in screen.shown)
+            info["results"] = self.catalogue.fragments.cards(screen.shown)
         elif isinstance(screen, ItemPage):
             info["options"] = screen.product.options.copy()  # type: ignore[attr-defined]
             info["chosen"] = dict(screen.chosen)
@@ -232,10 +234,13 @@ class WebShop(TextEnv):
             case SearchPage():
                 return [f"search[{self.goal.query_text}]"]
             case ItemPage():
-                # The original's parser cannot click an option with a bracket or a line break in it.
-                return [click for click in clickables(page) if not isinstance(self._parsed(click), Malformed)]
+                return list(self._item_clicks(page))
             case _:
                 return clickables(page)
+
+    def _possible_clicks(self, page: Page) -> list[str]:
+        """Those that the parser understands; the original's cannot click every option."""
+        return [click for click in clickables(page) if can_be_clicked(click[len("click[") : -1], self.rules.parse)]
 
 
 @lru_cache(maxsize=16)

@@ -13,7 +13,7 @@ from llm_gym.envs.webshop.store import ShownResult
 
 SEPARATOR = " [SEP] "
 _PREVIOUS = (Node("button", "< Prev"),)
-_KEPT_SUB_PAGES = 512
+_KEPT_PAGES = 512
 
 
 class Fragment:
@@ -111,9 +111,12 @@ class Fragments:
     ) -> None:
         self._find = find
         self._card = card
-        self.result = lru_cache(maxsize=kept_products)(self._result)
+        self._result = lru_cache(maxsize=kept_products)(self._result_part)
+        self._results = lru_cache(maxsize=_KEPT_PAGES)(self._results_parts)
+        self.cards = lru_cache(maxsize=_KEPT_PAGES)(self._cards)
+        """What a page with these results shows of each."""
         self._item = lru_cache(maxsize=kept_products)(self._item_parts)
-        self._sub_page = lru_cache(maxsize=_KEPT_SUB_PAGES)(self._sub_page_part)
+        self._sub_page = lru_cache(maxsize=_KEPT_PAGES)(self._sub_page_part)
 
     def page(self, screen: Screen, instruction: str, show_attributes: bool) -> Page:
         """A page as fragments in reading order."""
@@ -121,8 +124,8 @@ class Fragments:
             case SearchPage():
                 return (_search(instruction),)
             case ResultsPage():
-                results = [self.result(asin) for asin in screen.shown]
-                return (_head(instruction), _results_head(screen.number, len(screen.hits)), *results)
+                head = (_head(instruction), _results_head(screen.number, len(screen.hits)))
+                return head + self._results(screen.shown)
             case ItemPage():
                 return (_head(instruction), *self._item(screen.product.asin, show_attributes))
             case SubPage():
@@ -131,7 +134,13 @@ class Fragments:
                 bought, score = Fragment(nodes.bought_nodes(screen)), Fragment(nodes.score_nodes(screen))
                 return (_THANKS, bought, _BLANKS, score, _DETAILS)
 
-    def _result(self, asin: str) -> Fragment:
+    def _results_parts(self, asins: tuple[str, ...]) -> Page:
+        return tuple(self._result(asin) for asin in asins)
+
+    def _cards(self, asins: tuple[str, ...]) -> tuple[ShownResult, ...]:
+        return tuple(self._card(asin) for asin in asins)
+
+    def _result_part(self, asin: str) -> Fragment:
         return Fragment(nodes.result_nodes(self._card(asin)))
 
     def _sub_page_part(self, asin: str, name: str) -> Fragment:

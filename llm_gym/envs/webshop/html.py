@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from jinja2 import Environment, PackageLoader
+from jinja2 import Environment, PackageLoader, Template
 
 from llm_gym.envs.webshop.fragments import Page, page_nodes
 from llm_gym.envs.webshop.pages import (
@@ -27,12 +27,15 @@ _TEMPLATES = {
 }
 
 
-def make_environment(kept_templates: int = 20) -> Environment:
-    """Where templates come from; with 0 kept ones every page compiles its templates anew."""
-    return Environment(loader=PackageLoader("llm_gym.envs.webshop"), autoescape=True, cache_size=kept_templates)
+@cache
+def environment() -> Environment:
+    """Where templates come from and where the compiled ones are kept."""
+    return Environment(loader=PackageLoader("llm_gym.envs.webshop"), autoescape=True)
 
 
-_shared_environment = cache(make_environment)
+def template_name(screen: Screen) -> str:
+    """The template of a page."""
+    return _TEMPLATES[type(screen)]
 
 
 def as_html(
@@ -42,10 +45,10 @@ def as_html(
     url: str,
     shop: Shop,
     show_attributes: bool,
-    environment: Environment | None = None,
+    template: Template | None = None,
 ) -> str:
     """The page as HTML; its texts and what can be clicked are those of the text observations."""
-    template = (environment or _shared_environment()).get_template(_TEMPLATES[type(screen)])
+    template = template or environment().get_template(template_name(screen))
     products = [shop.find(asin) for asin in screen.shown] if isinstance(screen, ResultsPage) else []
     return template.render(
         screen=screen,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llm_gym.envs.webshop.actions import Malformed
+from llm_gym.envs.webshop.actions import can_be_clicked
 from llm_gym.envs.webshop.goals import option_value
 from llm_gym.envs.webshop.pages import BACK, BUY, NEXT, PREVIOUS, RESULTS_PER_PAGE, SUB_PAGES
 from llm_gym.envs.webshop.product import Product
@@ -85,13 +85,8 @@ def _useful_values(shop: GoalShop, values: tuple[str, ...]) -> list[str]:
     assert goal is not None
     named = {option_value(option) for option in goal.options}
     accepted = (value for value in dict.fromkeys(values) if matched_options([value], goal.options))
-    useful = [value for value in accepted if value not in _BUTTONS and _can_be_said(shop, value)]
+    useful = [value for value in accepted if value not in _BUTTONS and can_be_clicked(value, shop.rules.parse)]
     return sorted(useful, key=lambda value: value not in named)
-
-
-def _can_be_said(shop: GoalShop, value: str) -> bool:
-    """The original's parser cannot click a value with a bracket in it."""
-    return not isinstance(shop.rules.parse(f"click[{value}]"), Malformed)
 
 
 def _purchase(query: str, rank: int, product: Product, options: dict[str, str]) -> list[str]:

@@ -100,6 +100,13 @@ class GoalPanel(TaskPanel):
         return len(self.goals)
 
     def __contains__(self, task_id: object) -> bool:
+        return self._has(task_id)
+
+    @cached_property
+    def _has(self) -> Callable[[object], bool]:
+        return lru_cache(maxsize=8192)(self._find)
+
+    def _find(self, task_id: object) -> bool:
         goal = self.table.find(task_id)
         return goal is not None and bool(self._members[goal])
 

@@ -20,6 +20,7 @@ from llm_gym.envs.webshop.store import Groups
 MAX_HITS = 50
 _SPECIAL = {"<a>": "attributes", "<c>": "category", "<q>": "query"}
 _CACHED_SEARCHES = 512
+_CACHED_PURCHASES = 4096
 
 
 class GoalShop:
@@ -41,6 +42,7 @@ class GoalShop:
         self.rules = rules
         self._price = price
         self._hits = lru_cache(maxsize=_CACHED_SEARCHES)(self._ranked)
+        self._bought = lru_cache(maxsize=_CACHED_PURCHASES)(self._reckoned)
         self.find = catalogue.find
         self.goal: Goal | None = None
         self._random: np.random.Generator | None = None
@@ -63,7 +65,13 @@ class GoalShop:
     def buy(self, item: ItemPage) -> RewardBreakdown:
         """The reward of buying what the page shows."""
         assert self.goal is not None, "a purchase needs a goal"
-        return self.reward(item.product, dict(item.chosen))
+        return self._bought(self.goal.task_id, item.product.asin, tuple(item.chosen.items()))
+
+    def _reckoned(self, task_id: str, asin: str, chosen: tuple[tuple[str, str], ...]) -> RewardBreakdown:
+        """The reward of a purchase in a task, which must be the current one."""
+        product = self.find(asin)
+        assert product is not None, "only products of the catalogue are sold"
+        return self.reward(product, dict(chosen))
 
     def reward(self, product: Product, chosen: dict[str, str]) -> RewardBreakdown:
         """The reward of buying a product with these options, for the current goal."""
