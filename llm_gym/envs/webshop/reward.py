@@ -38,7 +38,10 @@ class RewardBreakdown(NamedTuple):
 
     reward: float
     strict_reward: float
-    """The reward if an option had to be the very value that the goal names."""
+    """The reward if an option had to be the very value that the goal names.
+
+    Mostly the lower one; the higher one where the colour rule does not accept the very value.
+    """
     type: float
     """1, 0.5, 0.1 or 0: how near the product's kind is to the goal's."""
     title_score: float
