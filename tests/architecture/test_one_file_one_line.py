@@ -128,7 +128,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def passed(project: Path, file: str, chosen: str) -> int:
     """How many contract tests of that name passed in the copy; the run must be free of failures."""
-    environment = {key: value for key, value in os.environ.items() if key != DATA_VARIABLE}
+    unwanted = (DATA_VARIABLE, "PYTEST_ADDOPTS")
+    environment = {key: value for key, value in os.environ.items() if key not in unwanted}
     environment |= {"PYTHONPATH": str(project), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-rA", f"tests/{file}", "-k", chosen]
     done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
