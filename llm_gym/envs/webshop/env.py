@@ -6,7 +6,7 @@ import bisect
 import itertools
 import random
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -28,7 +28,7 @@ from llm_gym.envs.webshop.html import as_html
 from llm_gym.envs.webshop.observations import MODES, as_rich_text, as_text, url_of
 from llm_gym.envs.webshop.oracle import best_purchase, exact_purchase
 from llm_gym.envs.webshop.pages import DonePage, ItemPage, ResultsPage, SearchPage, Session, advance
-from llm_gym.envs.webshop.panels import FULL_HUMAN_GOALS, GoalPanel, make_panel
+from llm_gym.envs.webshop.panels import FULL_HUMAN_GOALS, make_panel
 from llm_gym.envs.webshop.product import Product
 from llm_gym.envs.webshop.rules import CORRECTED, ORIGINAL, Rules
 from llm_gym.envs.webshop.shop import GoalShop
@@ -83,8 +83,8 @@ class WebShop(TextEnv):
             raise UnknownName("kind of goals", goals, GOAL_KINDS)
         self._table = self.catalogue.goals(self.goal_kind)
         full = self.goal_kind == "human" and len(self._table) == FULL_HUMAN_GOALS
-        panel = make_panel(self._table, split or ("test" if invented or full else "all"))
-        super().__init__(panel, render_mode)
+        self._goals = make_panel(self._table, split or ("test" if invented or full else "all"))
+        super().__init__(self._goals, render_mode)
         self.observation_mode = observation_mode
         self.search_engine = search_engine
         self.show_attrs = show_attrs
@@ -149,9 +149,11 @@ class WebShop(TextEnv):
         sums = self._cumulative_weights
         return self.panel[bisect.bisect(sums, self.np_random.random() * sums[-1])]
 
-    @property
+    @cached_property
     def _cumulative_weights(self) -> list[float]:
-        return _cumulated(self.panel)
+        """Running sums of the weights of a panel of synthetic goals."""
+        weights = self.catalogue.store.synthetic_weights()
+        return list(itertools.accumulate(weights[self._goals.goals].tolist()))
 
     def _price(self, product: Product) -> float:
         return fixed_price(product)
@@ -241,13 +243,6 @@ class WebShop(TextEnv):
     def _possible_clicks(self, page: Page) -> list[str]:
         """Those that the parser understands; the original's cannot click every option."""
         return [click for click in clickables(page) if can_be_clicked(click[len("click[") : -1], self.rules.parse)]
-
-
-@lru_cache(maxsize=16)
-def _cumulated(panel: Any) -> list[float]:
-    """Running sums of the weights of a panel of synthetic goals."""
-    assert isinstance(panel, GoalPanel)
-    return list(itertools.accumulate(panel.table.store.synthetic_weights()[panel.goals].tolist()))
 
 
 class WebShopV0(WebShop):
