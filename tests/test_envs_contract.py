@@ -227,3 +227,12 @@ def test_the_page_can_be_rendered_as_text(make_env: Make, env_id: str) -> None:
 def test_a_random_policy_plays_an_episode_to_its_end(make_env: Make, env_id: str) -> None:
     env = make_env(env_id)
     assert play(env, RandomPolicy(), panel_of(env)[0]).ended_by in ("task", "limit")
+
+
+@every_env
+def test_after_a_refused_reset_the_next_one_plays(make_env: Make, env_id: str) -> None:
+    env = make_env(env_id)
+    with pytest.raises(UnknownName):
+        env.reset(options={"task": "no such task"})
+    env.reset(seed=0)
+    assert len(env.step("nonsense")) == 5

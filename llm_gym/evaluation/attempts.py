@@ -13,11 +13,11 @@ import gymnasium as gym
 import orjson
 
 from llm_gym.core import Episode, derive_seed
-from llm_gym.errors import MissingData, MissingDependency
+from llm_gym.errors import InvalidSetting, MissingData, MissingDependency
 from llm_gym.evaluation.records import Attempt, Played, Row, encoded
 from llm_gym.rollout import Actor, Rollout
 
-FATAL = (MissingDependency, MissingData)
+FATAL = (MissingDependency, MissingData, InvalidSetting)
 """What the user has to put right before any episode can be played: these stop the evaluation."""
 
 

@@ -67,7 +67,7 @@ def evaluate(
     Raises:
         InvalidSetting: an argument that cannot work.
         RunFolderError: the run folder cannot be used or written; PlanMismatch when it is another plan's.
-        MissingDependency, MissingData: the policy or the environment lacks something; nothing can be played.
+        MissingDependency, MissingData, InvalidSetting: of the policy or the environment; nothing can be played.
     """
     for name, value in (("repeats", repeats), ("trials", trials), ("jobs", jobs)):
         if value < 1:

@@ -96,7 +96,8 @@ def play_in_processes(
 
     Raises:
         InvalidSetting: a process cannot begin.
-        MissingDependency, MissingData: a process met it; no episode can be played before it is put right.
+        MissingDependency, MissingData, InvalidSetting: a process met it, and no episode can be played before it is
+            put right.
     """
     pending = deque(attempts)
     crew: list[Worker] = []

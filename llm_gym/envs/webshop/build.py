@@ -72,8 +72,7 @@ def build_store(
         MissingDependency: titles need a tagger that is not installed.
     """
     settings = settings or BuildSettings()
-    if settings.num_products is not None and settings.num_products < 1:
-        raise InvalidSetting(f"num_products must be positive, got {settings.num_products}.")
+    check_num_products(settings.num_products)
     if target.exists() and any(target.iterdir() if target.is_dir() else [target]):
         raise InvalidSetting(f"{target} exists already. Remove it, or build somewhere else.")
     files = OfficialFiles.find(source)
@@ -86,6 +85,12 @@ def build_store(
     finally:
         shutil.rmtree(workshop, ignore_errors=True)
     return ProductStore.open(target)
+
+
+def check_num_products(number: int | None) -> None:
+    """Refuse what is no number of products; None stands for all."""
+    if number is not None and (type(number) is not int or number < 1):
+        raise InvalidSetting(f"num_products is a positive whole number, not {number!r}.")
 
 
 def _move(workshop: Path, target: Path) -> None:

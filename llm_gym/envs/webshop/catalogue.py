@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from llm_gym.data import cache_home
-from llm_gym.envs.webshop.build import BuildSettings, build_store
+from llm_gym.envs.webshop.build import BuildSettings, build_store, check_num_products
 from llm_gym.envs.webshop.fragments import Fragments
 from llm_gym.envs.webshop.goals import GoalKind
 from llm_gym.envs.webshop.official import OfficialFiles
@@ -65,8 +65,7 @@ class Catalogue:
         Raises:
             MissingData: the folder holds neither a store nor official files.
         """
-        if num_products is not None and num_products < 1:
-            raise InvalidSetting(f"num_products must be positive, got {num_products}.")
+        check_num_products(num_products)
         return _opened(EMBEDDED_FOLDER if source == EMBEDDED else Path(source).expanduser().resolve(), num_products)
 
     def engine(self, name: str = "bm25") -> SearchEngine:

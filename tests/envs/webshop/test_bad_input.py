@@ -325,9 +325,9 @@ def test_index_of_another_catalogue_is_refused(store: Path, make_world: Any, mak
 # -- settings ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", [0, -1])
-def test_number_of_products_must_be_positive(number: int, nasty_world: Path, tmp_path: Path) -> None:
-    text = f"num_products must be positive, got {number}."
+@pytest.mark.parametrize("number", [0, -1, "ten", 2.5, True])
+def test_number_of_products_must_be_positive(number: Any, nasty_world: Path, tmp_path: Path) -> None:
+    text = f"num_products is a positive whole number, not {number!r}."
     assert message_of(InvalidSetting, lambda: WebShop(nasty_world, num_products=number)) == text
     settings = BuildSettings(num_products=number)
     assert message_of(InvalidSetting, lambda: build_store(nasty_world, tmp_path / "x", settings)) == text
