@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from llm_gym.envs.webshop.env import WebShop
 from llm_gym.envs.webshop.search.bm25 import BM25
 from llm_gym.envs.webshop.search.lucene import LuceneEngine, lucene_terms
 from llm_gym.envs.webshop.search.tokens import analyze
@@ -100,3 +101,14 @@ def test_terms_of_odd_text_are_lucenes(text: str) -> None:
 )
 def test_long_words_are_cut_as_lucene_cuts_them(text: str) -> None:
     assert analyze(text) == lucene_terms(text)
+
+
+def test_a_shop_with_lucene_shows_the_pages_of_a_shop_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    ours, theirs = WebShop(), WebShop(search_engine="lucene")
+    for task in ours.panel[:20]:
+        pages = []
+        for env in (ours, theirs):
+            env.reset(options={"task": task})
+            pages.append((env.step(f"search[{env.goal.instruction}]")[0], env.step("click[next >]")[0]))
+        assert pages[0] == pages[1]
