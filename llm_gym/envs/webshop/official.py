@@ -108,7 +108,7 @@ def lookup(path: Path | None, table: Path) -> Iterator[Lookup]:
     with closing(sqlite3.connect(table, isolation_level=None)) as connection:
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute("PRAGMA journal_mode = OFF")
-        connection.execute("CREATE TABLE entries (key BLOB PRIMARY KEY, value TEXT) WITHOUT ROWID")
+        connection.execute("CREATE TABLE entries (key BLOB PRIMARY KEY, value TEXT)")
         if path is not None:
             connection.execute("BEGIN")
             connection.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?)", _entries(path))
