@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -160,18 +159,28 @@ def _slice_of(table: GoalTable, part: slice) -> Callable[[], Any]:
     return lambda: table.order[part]
 
 
-def _by_product(table: GoalTable, low: float, high: float) -> list[int]:
+def _by_product(table: GoalTable, low: float, high: float) -> Ints:
     """Goals, in shuffled order, of the products whose hash falls into a part of [0, 1); at most 12 a product."""
-    inside: dict[int, bool] = {}
-    taken: Counter[int] = Counter()
-    chosen = []
-    for goal, owner in zip(table.order.tolist(), table.owners[table.order].tolist(), strict=True):
-        if owner not in inside:
-            inside[owner] = low <= product_fraction(table.store.asin(owner)) < high
-        if inside[owner] and taken[owner] < GOALS_PER_PRODUCT:
-            taken[owner] += 1
-            chosen.append(goal)
-    return chosen
+    products = np.unique(table.owners)
+    fractions = np.array([product_fraction(table.store.asin(int(product))) for product in products])
+    chosen = products[(low <= fractions) & (fractions < high)]
+    goals = table.order[np.isin(table.owners[table.order], chosen)]
+    return goals[_earlier_equals(table.owners[goals]) < GOALS_PER_PRODUCT]
+
+
+def _earlier_equals(values: Ints) -> npt.NDArray[np.int64]:
+    """How many equal values stand before each; (N,) → (N,).
+
+    >>> _earlier_equals(np.array([7, 5, 7, 7, 5]))
+    array([0, 0, 1, 2, 1])
+    """
+    by_value = np.argsort(values, kind="stable")
+    positions = np.arange(len(values))
+    first = np.ones(len(values), bool)
+    first[1:] = values[by_value][1:] != values[by_value][:-1]
+    earlier = np.empty(len(values), np.int64)
+    earlier[by_value] = positions - np.maximum.accumulate(np.where(first, positions, 0))
+    return earlier
 
 
 def product_fraction(asin: str) -> float:
