@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from functools import partial
+
 from llm_gym.envs.webshop.actions import can_be_clicked
-from llm_gym.envs.webshop.goals import option_value
+from llm_gym.envs.webshop.goals import Goal, option_value
 from llm_gym.envs.webshop.pages import BACK, BUY, NEXT, PREVIOUS, RESULTS_PER_PAGE, SUB_PAGES
 from llm_gym.envs.webshop.product import Product
 from llm_gym.envs.webshop.reward import matched_options
@@ -24,11 +28,12 @@ def exact_purchase(shop: GoalShop) -> list[str]:
     assert goal is not None, "a solution is one of a goal"
     product = shop.find(goal.asin)
     assert product is not None, "a goal's product is in the catalogue"
+    options = best_options(product, goal, partial(_choosable, shop))
     title = " ".join(product.title.lower().replace("[", " ").replace("]", " ").split())
     for query in (title, f"<q> {product.query}"):
         hits = shop.search(tuple(query.split(" "))) if query else ()
         if product.asin in hits:
-            return _purchase(query, hits.index(product.asin), product, best_options(shop, product))
+            return _purchase(query, hits.index(product.asin), product, options)
     raise LookupError(f"no query finds {product.asin}")
 
 
@@ -37,13 +42,15 @@ def best_purchase(shop: GoalShop, query: str, top: int) -> list[str]:
 
     The earlier of equals wins. Without a result: only the search.
     """
+    goal = shop.goal
+    assert goal is not None, "a purchase is best for a goal"
     hits = shop.search(tuple(query.lower().split(" ")))[:top]
     best: tuple[float, int, Product, dict[str, str]] | None = None
     for rank, asin in enumerate(hits):
         product = shop.find(asin)
         if product is None:
             continue
-        options = best_options(shop, product)
+        options = best_options(product, goal, partial(_choosable, shop))
         reward = shop.reward(product, options).reward
         if best is None or reward > best[0]:
             best = (reward, rank, product, options)
@@ -52,26 +59,32 @@ def best_purchase(shop: GoalShop, query: str, top: int) -> list[str]:
     return _purchase(query, *best[1:]) if best else [f"search[{query}]"]
 
 
-def best_options(shop: GoalShop, product: Product) -> dict[str, str]:
+def best_options(
+    product: Product, goal: Goal, can_choose: Callable[[str], bool] = lambda value: True
+) -> dict[str, str]:
     """The choice of options with the highest reward.
 
     Of equals the one with most of the very values that the goal names, then the one with fewest options, then the
     earliest.
+
+    Args:
+        product: what is bought.
+        goal: whose options count.
+        can_choose: whether the shop lets one choose a value.
     """
-    goal = shop.goal
-    assert goal is not None, "options are best for a goal"
     if not goal.options or not product.options:
         return {}
-    useful = {name: _useful_values(shop, values) for name, values in product.options.items()}
-    count = 1
-    for values in useful.values():
-        count *= len(values) + 1
-    if count > _MOST_COMBINATIONS:
-        return {name: values[0] for name, values in useful.items() if values}
     named = {option_value(option) for option in goal.options}
+    useful: dict[str, list[str]] = {}
+    for name, values in product.options.items():
+        accepted = (value for value in dict.fromkeys(values) if matched_options([value], goal.options))
+        useful[name] = sorted(filter(can_choose, accepted), key=lambda value: value not in named)
+    if math.prod(len(values) + 1 for values in useful.values()) > _MOST_COMBINATIONS:
+        return {name: values[0] for name, values in useful.items() if values}
     choices: list[dict[str, str]] = [{}]
-    for name, values in useful.items():
-        choices = [{**choice, **({name: value} if value else {})} for choice in choices for value in ("", *values)]
+    for name, accepted_values in useful.items():
+        wider = ("", *accepted_values)
+        choices = [{**choice, **({name: value} if value else {})} for choice in choices for value in wider]
 
     def worth(choice: dict[str, str]) -> tuple[int, int, int]:
         return matched_options(choice.values(), goal.options), len(named & set(choice.values())), -len(choice)
@@ -79,14 +92,9 @@ def best_options(shop: GoalShop, product: Product) -> dict[str, str]:
     return max(choices, key=worth)
 
 
-def _useful_values(shop: GoalShop, values: tuple[str, ...]) -> list[str]:
-    """Values that some option of the goal accepts, those first that it names."""
-    goal = shop.goal
-    assert goal is not None
-    named = {option_value(option) for option in goal.options}
-    accepted = (value for value in dict.fromkeys(values) if matched_options([value], goal.options))
-    useful = [value for value in accepted if value not in _BUTTONS and can_be_clicked(value, shop.rules.parse)]
-    return sorted(useful, key=lambda value: value not in named)
+def _choosable(shop: GoalShop, value: str) -> bool:
+    """Whether a click chooses this value: no button has its name, and the parser understands it."""
+    return value not in _BUTTONS and can_be_clicked(value, shop.rules.parse)
 
 
 def _purchase(query: str, rank: int, product: Product, options: dict[str, str]) -> list[str]:

@@ -6,7 +6,6 @@ full world of 1.18 million products is. A catalogue outside them would teach or 
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from statistics import fmean
 
 from llm_gym.envs.webshop.generator.files import Entry
 from llm_gym.envs.webshop.goals import Goal, fixed_limit, fixed_price, make_goal, query_of, task_id
+from llm_gym.envs.webshop.oracle import best_options
 from llm_gym.envs.webshop.product import Product, product_from_raw
 from llm_gym.envs.webshop.reward import (
     categories_match,
@@ -50,7 +50,6 @@ BANDS: Mapping[str, tuple[float, float]] = {
 _WORD = re.compile(r"[a-z0-9.]+")
 # The measures of one goal that come from a search; a search that finds nothing earns nothing.
 _SHOPPER_MEASURES = tuple(BANDS)[:13]
-_OPTION_LIMIT = 4_000  # combinations of useful options tried; no real product comes near
 
 
 @dataclass(frozen=True)
@@ -104,20 +103,6 @@ def lexical_options(product: Product, text: str) -> dict[str, str]:
 
 def _split(values: Iterable[str]) -> list[tuple[str, list[str]]]:
     return [(value, _WORD.findall(value)) for value in values]
-
-
-def best_options(product: Product, goal: Goal) -> dict[str, str]:
-    """The choice that satisfies the most goal options."""
-    useful = [
-        [None, *((name, value) for value in values if matched_options((value,), goal.options))]
-        for name, values in product.options.items()
-    ]
-    best: dict[str, str] = {}
-    for choice in itertools.islice(itertools.product(*useful), _OPTION_LIMIT):
-        chosen = dict(pick for pick in choice if pick is not None)
-        if matched_options(chosen.values(), goal.options) > matched_options(best.values(), goal.options):
-            best = chosen
-    return best
 
 
 def reader_choice(world: World, goal: Goal, hits: Sequence[str]) -> str:
