@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from llm_gym.errors import MissingData
-
 DATA_VARIABLE = "LLM_GYM_DATA"
 
 
@@ -23,18 +21,6 @@ def data_home() -> Path:
 def cache_home() -> Path:
     """The folder of things that can be built again: `llm_gym` in the user's cache folder."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "llm_gym"
-
-
-def data_file(*parts: str) -> Path:
-    """A file or folder below `data_home()`.
-
-    Raises:
-        MissingData: it is not there; the message says which variable to set.
-    """
-    path = data_home().joinpath(*parts)
-    if not path.exists():
-        raise MissingData(f"{path} does not exist. Set {DATA_VARIABLE} to the folder that holds {'/'.join(parts)}.")
-    return path
 
 
 def sha256_of(path: Path) -> str:

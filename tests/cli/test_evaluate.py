@@ -184,3 +184,26 @@ def test_a_flag_takes_several_pairs_and_may_be_given_again(run, tmp_path):
     assert ran.code == 0
     assert "length 9" in ran.out
     assert "3 of 5 tasks" in ran.out
+
+
+def test_a_run_is_replayed_from_the_command_line(run, tmp_path):
+    folder = str(tmp_path / "run")
+    assert run("evaluate", "Corridor-v0", "--policy", "random", "-n", "5", "--out", folder).code == 0
+    replayed = run(
+        "evaluate",
+        "Corridor-v0",
+        "--policy",
+        "replay",
+        "-n",
+        "5",
+        "--policy-set",
+        f"actions={folder}",
+        "--out",
+        folder + "2",
+    )
+    assert replayed.code == 0
+    rows = [
+        (tmp_path / name / "episodes.jsonl").read_text().replace('"policy":"replay"', '"policy":"random"')
+        for name in ("run", "run2")
+    ]
+    assert rows[0] == rows[1]

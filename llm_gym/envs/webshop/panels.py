@@ -119,24 +119,20 @@ class GoalPanel(TaskPanel):
         return self.table.task_id(int(self.goals[index]))
 
 
-def panel_names(table: GoalTable) -> list[str]:
-    """The panels of a world: official splits with the full human goals, splits by product otherwise."""
-    return list(_selections(table))
-
-
 def make_panel(table: GoalTable, name: str) -> GoalPanel:
     """A panel by name.
 
     Raises:
         UnknownName: this world has no such panel.
     """
-    selections = _selections(table)
-    if name not in selections:
-        raise UnknownName("split", name, selections)
-    return GoalPanel(name, table, np.asarray(selections[name](), np.int32))
+    known = selections(table)
+    if name not in known:
+        raise UnknownName("split", name, known)
+    return GoalPanel(name, table, np.asarray(known[name](), np.int32))
 
 
-def _selections(table: GoalTable) -> dict[str, Callable[[], Any]]:
+def selections(table: GoalTable) -> dict[str, Callable[[], Any]]:
+    """The panels of a world by name: official splits with the full human goals, splits by product otherwise."""
     everything: dict[str, Callable[[], Any]] = {"all": lambda: table.order}
     if table.store.meta["splits"] == "by-product":
         return {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from llm_gym.envs.webshop.build import goal_rows, shuffled
-from llm_gym.envs.webshop.panels import FULL_HUMAN_GOALS, GoalTable, make_panel, panel_names
+from llm_gym.envs.webshop.panels import FULL_HUMAN_GOALS, GoalTable, make_panel, selections
 
 
 def test_shuffle_is_the_check_vector_of_the_original() -> None:
@@ -55,7 +55,7 @@ def test_paper50_are_the_first_fifty_goals_before_the_shuffle() -> None:
 
 
 def test_all_official_splits_are_offered_with_all_human_goals() -> None:
-    names = panel_names(full_table())
+    names = list(selections(full_table()))
     assert names == ["test", "dev", "train", "paper50", "all", "train_products", "heldout_products"]
 
 

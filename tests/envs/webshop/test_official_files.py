@@ -14,7 +14,7 @@ from llm_gym.envs.webshop.build import shuffled
 from llm_gym.envs.webshop.catalogue import Catalogue
 from llm_gym.envs.webshop.env import WebShop
 from llm_gym.envs.webshop.goals import make_goal
-from llm_gym.envs.webshop.panels import FULL_HUMAN_GOALS, make_panel, panel_names
+from llm_gym.envs.webshop.panels import FULL_HUMAN_GOALS, make_panel, selections
 from llm_gym.errors import UnknownName
 
 pytestmark = pytest.mark.data
@@ -106,7 +106,7 @@ def test_human_goals_stand_where_the_official_order_has_them(official: Catalogue
 
 def test_official_splits_are_offered_only_with_all_human_goals(official: Catalogue) -> None:
     for kind in ("human", "synthetic"):
-        assert panel_names(official.goals(kind)) == ["all", "train_products", "heldout_products"]
+        assert list(selections(official.goals(kind))) == ["all", "train_products", "heldout_products"]
     with pytest.raises(UnknownName, match=r"Unknown split 'test'"):
         make_panel(official.goals("human"), "test")
 
