@@ -13,8 +13,8 @@ import tyro
 
 import llm_gym  # noqa: F401 - registers the environments
 from llm_gym.core import Info
+from llm_gym.envs.base import panel_of
 from llm_gym.policies import LexicalPolicy, Policy
-from llm_gym.rollout import panel_of
 
 
 def play(env: gym.Env[str, str], policy: Policy, task_id: str) -> float:

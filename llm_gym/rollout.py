@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 import gymnasium as gym
 
@@ -91,8 +91,3 @@ def play(env: gym.Env[str, str], policy: Actor, task_id: str, *, seed: int = 0) 
     'task'
     """
     return Rollout(policy, task_id).play(env, env_seed=seed, policy_seed=seed)
-
-
-def panel_of(env: gym.Env[Any, Any]) -> Any:
-    """The task panel of the innermost environment."""
-    return env.unwrapped.panel  # type: ignore[attr-defined]

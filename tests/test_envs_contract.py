@@ -12,9 +12,10 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
 import llm_gym  # noqa: F401 - registers the environments
+from llm_gym.envs.base import panel_of
 from llm_gym.errors import UnknownName
 from llm_gym.policies import RandomPolicy
-from llm_gym.rollout import panel_of, play
+from llm_gym.rollout import play
 
 Make = Callable[..., gym.Env[str, str]]
 
@@ -232,7 +233,8 @@ def test_a_random_policy_plays_an_episode_to_its_end(make_env: Make, env_id: str
 @every_env
 def test_after_a_refused_reset_the_next_one_plays(make_env: Make, env_id: str) -> None:
     env = make_env(env_id)
-    with pytest.raises(UnknownName):
-        env.reset(options={"task": "no such task"})
+    for unknown in ("no such task", 3, None, ["a list"]):
+        with pytest.raises(UnknownName):
+            env.reset(options={"task": unknown})
     env.reset(seed=0)
     assert len(env.step("nonsense")) == 5

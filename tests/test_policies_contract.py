@@ -13,10 +13,11 @@ import pytest
 
 import llm_gym
 from llm_gym.core import Decision, Opinion
+from llm_gym.envs.base import panel_of
 from llm_gym.policies import POLICIES, Policy
 from llm_gym.policies.base import Advisor
 from llm_gym.registry import policies
-from llm_gym.rollout import panel_of, play
+from llm_gym.rollout import play
 
 Make = Callable[..., gym.Env[str, str]]
 

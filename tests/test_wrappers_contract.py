@@ -10,8 +10,8 @@ import gymnasium as gym
 import pytest
 
 import llm_gym
+from llm_gym.envs.base import panel_of
 from llm_gym.registry import wrappers
-from llm_gym.rollout import panel_of
 from llm_gym.wrappers import WRAPPERS
 
 Make = Callable[..., gym.Env[str, str]]

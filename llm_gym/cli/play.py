@@ -14,8 +14,7 @@ from llm_gym.cli.keywords import Pairs, flat
 from llm_gym.cli.making import make_environment, make_policy
 from llm_gym.cli.terminal import OK, Terminal
 from llm_gym.core import Decision, Episode, Info
-from llm_gym.envs.base import TaskPanel
-from llm_gym.evaluation.plan import panel_of
+from llm_gym.envs.base import TaskPanel, panel_of
 from llm_gym.policies.base import Policy
 from llm_gym.policies.human import HumanPolicy
 from llm_gym.rollout import Actor, play

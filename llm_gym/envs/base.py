@@ -50,7 +50,7 @@ class TaskPanel(Sequence[str]):
         Raises:
             UnknownName: the panel does not hold it; the message names near ids and the panel.
         """
-        if task_id in self:
+        if isinstance(task_id, str) and task_id in self:
             return task_id
         near = list(self[:_SUGGESTED_FROM])
         raise UnknownName(f"task of panel {self.name!r}", task_id, near)
@@ -195,3 +195,18 @@ def _copied(info: dict[str, Any]) -> dict[str, Any]:
         if type(value) in _CONTAINERS:
             copy[key] = value.copy()
     return copy
+
+
+def panel_of(env: gym.Env[Any, Any]) -> TaskPanel:
+    """The tasks of an environment, in the order of evaluation.
+
+    Raises:
+        InvalidSetting: it has none.
+    """
+    world: Any = env.unwrapped
+    if not hasattr(world, "panel") or not hasattr(world, "description"):
+        raise InvalidSetting(
+            f"{type(world).__name__} has no task panel; evaluate() plays text environments of llm_gym."
+        )
+    panel: TaskPanel = world.panel
+    return panel

@@ -14,8 +14,8 @@ import orjson
 from gymnasium.utils import RecordConstructorArgs
 
 import llm_gym
-from llm_gym.envs.base import TaskPanel
-from llm_gym.errors import BadRecord, InvalidSetting
+from llm_gym.envs.base import panel_of
+from llm_gym.errors import BadRecord
 from llm_gym.policies.base import Policy
 
 FORMAT_VERSION = 1
@@ -133,21 +133,6 @@ def _without_folders(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _without_folders(item) for key, item in value.items()}
     return Path(value).name if isinstance(value, str) and value.startswith("/") else value
-
-
-def panel_of(env: gym.Env[Any, Any]) -> TaskPanel:
-    """The tasks of an environment, in the order of evaluation.
-
-    Raises:
-        InvalidSetting: it has none.
-    """
-    world: Any = env.unwrapped
-    if not hasattr(world, "panel") or not hasattr(world, "description"):
-        raise InvalidSetting(
-            f"{type(world).__name__} has no task panel; evaluate() plays text environments of llm_gym."
-        )
-    panel: TaskPanel = world.panel
-    return panel
 
 
 def plan_of(

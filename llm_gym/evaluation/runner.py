@@ -11,11 +11,11 @@ from pathlib import Path
 
 import gymnasium as gym
 
-from llm_gym.envs.base import TaskPanel
+from llm_gym.envs.base import TaskPanel, panel_of
 from llm_gym.errors import InvalidSetting
 from llm_gym.evaluation.attempts import play_attempt
 from llm_gym.evaluation.evaluation import Evaluation
-from llm_gym.evaluation.plan import Plan, panel_of, plan_of
+from llm_gym.evaluation.plan import Plan, plan_of
 from llm_gym.evaluation.records import Attempt, Played, Records, Row, attempt_of
 from llm_gym.evaluation.store import RunFolder, finished, opened
 from llm_gym.evaluation.workers import packed, play_in_processes

@@ -10,8 +10,9 @@ from pathlib import Path
 import gymnasium as gym
 import pytest
 
+from llm_gym.envs.base import panel_of
 from llm_gym.policies import FirstHitPolicy, LexicalPolicy, OraclePolicy, Policy, RulePolicy
-from llm_gym.rollout import panel_of, play
+from llm_gym.rollout import play
 
 
 @pytest.mark.data

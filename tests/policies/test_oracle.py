@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from llm_gym.core import Decision, Info, Opinion
+from llm_gym.envs.base import panel_of
 from llm_gym.errors import InvalidSetting
 from llm_gym.policies import FirstHitPolicy, LexicalPolicy, OraclePolicy, Policy, RandomPolicy, RulePolicy
-from llm_gym.rollout import panel_of, play
+from llm_gym.rollout import play
 
 Make = Callable[..., gym.Env[str, str]]
 SHOP = "llm_gym/WebShop-v1"

@@ -6,7 +6,6 @@ import hashlib
 import logging
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from llm_gym.envs.webshop.goals import GoalKind
 from llm_gym.envs.webshop.official import OfficialFiles
 from llm_gym.envs.webshop.panels import GoalTable
 from llm_gym.envs.webshop.product import Product
-from llm_gym.envs.webshop.search import BM25, SearchEngine
+from llm_gym.envs.webshop.search import BM25, LuceneEngine, SearchEngine
 from llm_gym.envs.webshop.store import FORMAT, ProductStore, ShownResult
 from llm_gym.errors import InvalidSetting, MissingData, UnknownName
 
@@ -25,7 +24,6 @@ EMBEDDED = "embedded"
 EMBEDDED_FOLDER = Path(__file__).parent / "embedded"
 _CACHED_PRODUCTS = 2048
 SEARCH_ENGINES = ("bm25", "lucene")
-SearchEngineName = Literal["bm25", "lucene"]
 
 _log = logging.getLogger(__name__)
 
@@ -131,13 +129,10 @@ def _store_folder(folder: Path) -> Path:
 @lru_cache(maxsize=8)
 def _engine(catalogue: Catalogue, name: str) -> SearchEngine:
     if name == "lucene":
-        from llm_gym.envs.webshop.search.lucene import LuceneEngine
-
         folder = cache_home() / "lucene" / catalogue.digest
         if not folder.is_dir():
             LuceneEngine.build(catalogue.documents(), folder, digest=catalogue.digest)
-        lucene: SearchEngine = LuceneEngine.open(folder)
-        return lucene
+        return LuceneEngine.open(folder)
     if catalogue.size == len(catalogue.store):
         return BM25.open(catalogue.store.folder / "index", expect_digest=catalogue.digest)
     return BM25.in_memory(catalogue.documents(), digest=catalogue.digest)

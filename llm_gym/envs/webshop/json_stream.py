@@ -31,13 +31,10 @@ def list_elements(file: TextIO) -> Iterator[Any]:
     """
     reader = _Reader(file)
     reader.expect("[", "it does not begin with a list")
-    while reader.mark() != "]":
+    going = reader.mark() != "]"
+    while going:
         yield reader.value()
-        if reader.mark() != ",":
-            break
-        reader.expect(",", "")
-        if reader.mark() == "]":
-            raise Damaged("a comma has nothing after it")
+        going = reader.goes_on("]")
     reader.expect("]", "the list does not end")
     reader.expect("", "something stands after its end")
 
@@ -50,18 +47,15 @@ def object_items(file: TextIO) -> Iterator[tuple[str, Any]]:
     """
     reader = _Reader(file)
     reader.expect("{", "it does not begin with an object")
-    while reader.mark() != "}":
+    going = reader.mark() != "}"
+    while going:
         key = reader.value() if reader.mark() == '"' else None
         if not isinstance(key, str):
             raise Damaged("an entry has no name")
         reader.expect(":", "an entry has no value")
         reader.mark()
         yield key, reader.value()
-        if reader.mark() != ",":
-            break
-        reader.expect(",", "")
-        if reader.mark() == "}":
-            raise Damaged("a comma has nothing after it")
+        going = reader.goes_on("}")
     reader.expect("}", "the object does not end")
     reader.expect("", "something stands after its end")
 
@@ -90,6 +84,15 @@ class _Reader:
         if self.mark() != mark:
             raise Damaged(otherwise)
         self._at += len(mark)
+
+    def goes_on(self, close: str) -> bool:
+        """Take the comma that announces another element; whether there was one. After it nothing may close."""
+        if self.mark() != ",":
+            return False
+        self._at += 1
+        if self.mark() == close:
+            raise Damaged("a comma has nothing after it")
+        return True
 
     def value(self) -> Any:
         """The value that begins here."""
