@@ -1,0 +1,1 @@
+"""What plays a game: our own engine, or TextWorld."""
