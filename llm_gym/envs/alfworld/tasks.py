@@ -52,7 +52,7 @@ def task_of(goal: Expression) -> Task:
     r"""What a goal asks for.
 
     >>> from llm_gym.envs.alfworld.problem import Problem
-    >>> goal = "(exists (?r - receptacle) (exists (?o - object) (and (inReceptacle ?o ?r) (objectType ?o MugType)" \\
+    >>> goal = "(exists (?r - receptacle) (exists (?o - object) (and (inReceptacle ?o ?r) (objectType ?o MugType)" \
     ...        "(receptacleType ?r ShelfType))))"
     >>> task_of(Problem.parse(f"(define (:init) (:goal {goal}))").goal)
     Place(object_type='mugtype', receptacle_type='shelftype', count=1, treatment=None, sliced=False)
