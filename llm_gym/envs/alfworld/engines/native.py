@@ -1,0 +1,85 @@
+"""Our own engine: the same text, commands and wins as TextWorld, without it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from llm_gym.envs.alfworld.engines.base import Reply
+from llm_gym.envs.alfworld.formula import Condition, compiled
+from llm_gym.envs.alfworld.game import Game
+from llm_gym.envs.alfworld.house import House
+from llm_gym.envs.alfworld.moves import Move, after, moves_here
+from llm_gym.envs.alfworld.problem import Problem
+from llm_gym.envs.alfworld.sentences import command, feedback, introduction
+from llm_gym.envs.alfworld.state import State
+from llm_gym.envs.alfworld.wording import CURRENT, NOTHING_HAPPENS, Wording
+from llm_gym.errors import BadRecord
+
+_CACHED_HOUSES = 32
+
+
+class NativeEngine:
+    """A state machine of the ALFRED actions.
+
+    Attributes:
+        house: what does not change in the present game.
+        state: what does; set it to go on from another one.
+    """
+
+    house: House
+    state: State
+
+    def __init__(self) -> None:
+        self._wording = CURRENT
+        self._possible: dict[str, Move] = {}
+        self._ways: dict[int, dict[str, Move]] = {}
+
+    def begin(self, game: Game, goal: str, wording: Wording) -> Reply:
+        try:
+            self.house, self._is_met = house_of(game.problem)
+        except BadRecord as error:
+            raise BadRecord(f"Game {game.task_id}: {error}") from None
+        self._wording = wording
+        self._ways = {}
+        self.state = self.house.initial
+        return self._reply(introduction(self.house, self.state, goal))
+
+    def respond(self, command: str) -> Reply:
+        text = command.strip()
+        move = self._possible.get(text)
+        if move is not None:
+            self.state = after(self.house, self.state, move)
+            return self._reply(feedback(self.house, self.state, move, self._wording))
+        if text == "help" and self._wording.help is not None:
+            return self._reply(self._wording.help)
+        return self._reply(NOTHING_HAPPENS)
+
+    def restore(self, state: State) -> Reply:
+        """Go on from another state of the present game."""
+        self.state = state
+        return self._reply(feedback(self.house, state, Move("look"), self._wording))
+
+    def close(self) -> None:
+        """There is nothing to give back."""
+
+    def _reply(self, text: str) -> Reply:
+        state = self.state
+        ways = self._ways.get(state.location)
+        if ways is None:
+            ways = self._ways[state.location] = self._ways_from(state.location)
+        here = {command(self.house, move, self._wording): move for move in moves_here(self.house, state)}
+        self._possible = ways | here
+        extra = [] if self._wording.help is None else ["help"]
+        return Reply(text, sorted([*self._possible, *extra]), self._is_met(state))
+
+    def _ways_from(self, location: int) -> dict[str, Move]:
+        """The commands that lead to another location."""
+        ways = (Move("go", place=number) for number, at in enumerate(self.house.place) if at != location)
+        return {command(self.house, move, self._wording): move for move in ways}
+
+
+@lru_cache(maxsize=_CACHED_HOUSES)
+def house_of(problem: Problem) -> tuple[House, Condition]:
+    """A problem ready to be played, and its goal; shared by all environments of the process."""
+    house = House.of(problem)
+    return house, compiled(house)
