@@ -7,6 +7,8 @@ from typing import Any
 import gymnasium as gym
 
 ENVIRONMENTS: dict[str, dict[str, Any]] = {
+    "llm_gym/ALFWorld-v0": {"entry_point": "llm_gym.envs.alfworld.env:ALFWorldV0", "max_episode_steps": 50},
+    "llm_gym/ALFWorld-v1": {"entry_point": "llm_gym.envs.alfworld.env:ALFWorld", "max_episode_steps": 50},
     "llm_gym/Corridor-v0": {"entry_point": "llm_gym.envs.corridor:Corridor", "max_episode_steps": 30},
     "llm_gym/WebShop-v0": {"entry_point": "llm_gym.envs.webshop.env:WebShopV0", "max_episode_steps": 100},
     "llm_gym/WebShop-v1": {"entry_point": "llm_gym.envs.webshop.env:WebShop", "max_episode_steps": 100},

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, ClassVar, overload
 
 import gymnasium as gym
 from gymnasium.error import ResetNeeded
@@ -96,6 +96,8 @@ class TextEnv(gym.Env[str, str]):
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}  # noqa: RUF012 - Gymnasium's own shape
+    refusal: ClassVar[str | None] = None
+    """What the world says to an impossible action; None: the page stays."""
 
     def __init__(self, panel: TaskPanel, render_mode: str | None = None) -> None:
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
@@ -151,7 +153,7 @@ class TextEnv(gym.Env[str, str]):
         super().reset(seed=seed)
         self.task_id = self._chosen(options) if options else self._draw()
         self._last = self._begin(self.task_id)
-        return self._last.observation, _copied(self._last.info)
+        return self._last.observation, copied(self._last.info)
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Act. `terminated` is the task's own end; the step limit of `gymnasium.make` sets `truncated`."""
@@ -160,10 +162,11 @@ class TextEnv(gym.Env[str, str]):
             raise ResetNeeded("Call reset() before step().")
         answer = self._after_end(action) if last.terminated else self._refusal(action) or self._respond(action)
         if isinstance(answer, str):
-            info = {**_copied(last.info), "invalid_action": answer}
-            return last.observation, 0.0, last.terminated, False, info
+            observation = last.observation if self.refusal is None or last.terminated else self.refusal
+            info = {**copied(last.info), "page": observation, "invalid_action": answer}
+            return observation, 0.0, last.terminated, False, info
         self._last = answer
-        return answer.observation, answer.reward, answer.terminated, False, _copied(answer.info)
+        return answer.observation, answer.reward, answer.terminated, False, copied(answer.info)
 
     def render(self) -> str | None:
         """The page as text in mode "ansi"; None without a render mode."""
@@ -188,7 +191,7 @@ class TextEnv(gym.Env[str, str]):
         return self.panel.check(options["task"])
 
 
-def _copied(info: dict[str, Any]) -> dict[str, Any]:
+def copied(info: dict[str, Any]) -> dict[str, Any]:
     """An info that the caller may keep and change: its own lists and dictionaries, one level deep."""
     copy = info.copy()
     for key, value in info.items():

@@ -14,6 +14,8 @@ Bound = dict[str, int]
 """Variable → number of a thing."""
 Check = Callable[[State, Bound], bool]
 Condition = Callable[[State], bool]
+Level = tuple[str, list[int], list[Check]]
+"""A variable, what it may be bound to, and what must hold when it is."""
 
 
 def compiled(house: House) -> Condition:
@@ -23,40 +25,42 @@ def compiled(house: House) -> Condition:
         BadRecord: it ranges over a kind that the domain does not have, names something that is not there, or asks for
             what no state holds.
     """
-    check = _Compiler(house).check(house.goal, {})
+    check = _Compiler(house).check(house.goal)
     return lambda state: check(state, {})
 
 
-def _dynamic(house: House) -> Mapping[str, Callable[[State, tuple[int, ...]], bool]]:
+def _dynamic() -> Mapping[str, Callable[..., bool]]:
+    """Predicates of a state and the numbers of their arguments."""
     return {
-        "atlocation": lambda state, at: state.location == at[1],
-        "objectatlocation": lambda state, at: at in state.at,
-        "inreceptacle": lambda state, at: at[0] in state.contents[at[1]],
-        "opened": lambda state, at: at[0] in state.opened,
-        "holds": lambda state, at: state.held == at[1],
-        "holdsany": lambda state, at: state.held is not None,
-        "isclean": lambda state, at: at[0] in state.clean,
-        "ishot": lambda state, at: at[0] in state.hot,
-        "iscool": lambda state, at: at[0] in state.cool,
-        "istoggled": lambda state, at: at[0] in state.toggled,
-        "issliced": lambda state, at: at[0] in state.sliced,
+        "atlocation": lambda state, agent, location: state.location == location,
+        "objectatlocation": lambda state, thing, location: (thing, location) in state.at,
+        "inreceptacle": lambda state, thing, place: thing in state.contents[place],
+        "opened": lambda state, place: place in state.opened,
+        "holds": lambda state, agent, thing: state.held == thing,
+        "holdsany": lambda state, agent: state.held is not None,
+        "isclean": lambda state, thing: thing in state.clean,
+        "ishot": lambda state, thing: thing in state.hot,
+        "iscool": lambda state, thing: thing in state.cool,
+        "istoggled": lambda state, thing: thing in state.toggled,
+        "issliced": lambda state, thing: thing in state.sliced,
     }
 
 
-def _static(house: House) -> Mapping[str, Callable[[tuple[Any, ...]], bool]]:
+def _static(house: House) -> Mapping[str, Callable[..., bool]]:
+    """Predicates that no move changes; they do not look at the state."""
     return {
-        "objecttype": lambda at: house.object_types[at[0]] == at[1],
-        "receptacletype": lambda at: house.receptacle_types[at[0]] == at[1],
-        "receptacleatlocation": lambda at: house.place[at[0]] == at[1],
-        "isreceptacleobject": lambda at: house.inner[at[0]] is not None,
-        "inreceptacleobject": lambda at: at[0] in (house.inner[at[1]] or ()),
-        "openable": lambda at: at[0] in house.openable,
-        "pickupable": lambda at: at[0] in house.pickupable,
-        "cleanable": lambda at: at[0] in house.cleanable,
-        "heatable": lambda at: at[0] in house.heatable,
-        "coolable": lambda at: at[0] in house.coolable,
-        "toggleable": lambda at: at[0] in house.toggleable,
-        "sliceable": lambda at: at[0] in house.sliceable,
+        "objecttype": lambda state, thing, kind: house.object_types[thing] == kind,
+        "receptacletype": lambda state, place, kind: house.receptacle_types[place] == kind,
+        "receptacleatlocation": lambda state, place, location: house.place[place] == location,
+        "isreceptacleobject": lambda state, thing: house.inner[thing] is not None,
+        "inreceptacleobject": lambda state, thing, holder: thing in (house.inner[holder] or ()),
+        "openable": lambda state, place: place in house.openable,
+        "pickupable": lambda state, thing: thing in house.pickupable,
+        "cleanable": lambda state, thing: thing in house.cleanable,
+        "heatable": lambda state, thing: thing in house.heatable,
+        "coolable": lambda state, thing: thing in house.coolable,
+        "toggleable": lambda state, thing: thing in house.toggleable,
+        "sliceable": lambda state, thing: thing in house.sliceable,
     }
 
 
@@ -64,7 +68,8 @@ class _Compiler:
     """Closures instead of trees. What no move changes is looked up once, here."""
 
     def __init__(self, house: House) -> None:
-        self.static, self.dynamic = _static(house), _dynamic(house)
+        self.static = _static(house)
+        self.predicates = {**self.static, **_dynamic()}
         self.sizes = {
             "object": len(house.object_names),
             "receptacle": len(house.receptacle_names),
@@ -72,78 +77,86 @@ class _Compiler:
             "agent": 1,
         }
 
-    def check(self, expression: Expression, ranges: dict[str, list[int]]) -> Check:
-        """A check of an expression whose free variables have these candidates."""
+    def check(self, expression: Expression) -> Check:
+        """A check of an expression, whose free variables must be bound."""
         match expression:
             case ("and", *parts):
-                checks = [self.check(part, ranges) for part in parts]
+                checks = [self.check(part) for part in parts]
                 return lambda state, bound: all(check(state, bound) for check in checks)
             case ("or", *parts):
-                checks = [self.check(part, ranges) for part in parts]
+                checks = [self.check(part) for part in parts]
                 return lambda state, bound: any(check(state, bound) for check in checks)
             case ("not", part):
-                inner = self.check(part, ranges)
+                inner = self.check(part)
                 return lambda state, bound: not inner(state, bound)
             case ("=", str() as first, str() as second):
                 return lambda state, bound: bound[first] == bound[second]
             case ("exists", tuple() as variables, body):
-                return self._exists(variables, body, ranges)
+                return self._exists(variables, body)
             case ("forall", tuple() as variables, body):
-                some = self._exists(variables, ("not", body), ranges)
+                some = self._exists(variables, ("not", body))
                 return lambda state, bound: not some(state, bound)
             case (str() as predicate, *arguments):
                 return self._literal(predicate, tuple(map(str, arguments)))
         raise BadRecord(f"The goal of a problem has an unknown shape: {written(expression)[:80]}")
 
-    def _exists(self, declared: tuple[Any, ...], body: Expression, ranges: dict[str, list[int]]) -> Check:
+    def _exists(self, declared: tuple[Any, ...], body: Expression) -> Check:
         variables = _declarations(declared)
+        while isinstance(body, tuple) and body[0] == "exists":
+            inner = _declarations(body[1])
+            if variables.keys() & inner.keys():
+                break
+            variables, body = variables | inner, body[2]  # all at once: what limits the outer ones stands inside
         unknown = [kind for kind in variables.values() if kind not in self.sizes]
         if unknown:
             raise BadRecord(f"Unknown type {unknown[0]!r} in the goal of a problem; known: {', '.join(self.sizes)}.")
-        conjuncts = _conjuncts(body)
-        candidates = {name: self._candidates(name, kind, conjuncts) for name, kind in variables.items()}
-        # A literal is checked as soon as its last variable is bound: most branches end early.
-        names, levels = list(variables), []
-        left = list(conjuncts)
-        for position, name in enumerate(names):
-            later = set(names[position + 1 :])
-            ready = [part for part in left if not later & _free(part)]
-            left = [part for part in left if later & _free(part)]
-            levels.append((name, candidates[name], [self.check(part, ranges) for part in ready]))
+        levels: list[Level] = []
+        left = _conjuncts(body)
+        for position, (name, kind) in enumerate(variables.items()):
+            # What never changes limits the candidates; the rest is checked as soon as its last variable is bound.
+            limits = [part for part in left if part[0] in self.static and _free(part) == {name}]
+            later = set(list(variables)[position + 1 :])
+            ready = [part for part in left if part not in limits and not later & _free(part)]
+            left = [part for part in left if part not in limits and part not in ready]
+            levels.append((name, self._candidates(name, kind, limits), [self.check(part) for part in ready]))
+        return lambda state, bound: _found(levels, 0, state, bound)
 
-        def found(state: State, bound: Bound, level: int = 0) -> bool:
-            if level == len(levels):
-                return True
-            name, numbers, checks = levels[level]
-            for number in numbers:
-                bound[name] = number
-                if all(check(state, bound) for check in checks) and found(state, bound, level + 1):
-                    return True
-            return False
-
-        return found
-
-    def _candidates(self, variable: str, kind: str, conjuncts: list[Expression]) -> list[int]:
-        """The things that satisfy what is said of a variable alone and never changes."""
-        tests = [
-            self._literal(str(part[0]), tuple(map(str, part[1:])))
-            for part in conjuncts
-            if isinstance(part, tuple) and part[0] in self.static and _free(part) == {variable}
-        ]
-        state: Any = None  # static literals do not look at it
+    def _candidates(self, variable: str, kind: str, limits: list[Expression]) -> list[int]:
+        tests = [self._literal(str(part[0]), tuple(map(str, part[1:]))) for part in limits]
+        state: Any = None
         return [number for number in range(self.sizes[kind]) if all(test(state, {variable: number}) for test in tests)]
 
     def _literal(self, predicate: str, arguments: tuple[str, ...]) -> Check:
-        for argument, kind in zip(arguments, PREDICATES[predicate], strict=True):
-            if not argument.startswith("?") and kind not in ("otype", "rtype"):
-                raise BadRecord(f"The goal of a problem names {argument!r}; goals speak of kinds of things.")
-        if predicate in self.dynamic:
-            holds = self.dynamic[predicate]
-            return lambda state, bound: holds(state, tuple(bound[name] for name in arguments))
-        if predicate not in self.static:
+        if predicate not in self.predicates:
             raise BadRecord(f"The goal of a problem cannot ask for {predicate!r}.")
-        true = self.static[predicate]
-        return lambda state, bound: true(tuple(bound.get(name, name) for name in arguments))
+        for argument, kind in zip(arguments, PREDICATES[predicate], strict=True):
+            if argument.startswith("?") == (kind in ("otype", "rtype")):
+                raise BadRecord(f"The goal of a problem speaks of {kind} {argument!r}, of which it cannot.")
+        holds = self.predicates[predicate]
+        match arguments:
+            case (only,):
+                return lambda state, bound: holds(state, bound[only])
+            case (first, second) if second.startswith("?"):
+                return lambda state, bound: holds(state, bound[first], bound[second])
+            case (first, constant):
+                return lambda state, bound: holds(state, bound[first], constant)
+        raise AssertionError(f"{predicate} has {len(arguments)} arguments")
+
+
+def _found(levels: list[Level], depth: int, state: State, bound: Bound) -> bool:
+    """Whether the variables from `depth` on can be bound so that every check holds."""
+    if depth == len(levels):
+        return True
+    name, candidates, checks = levels[depth]
+    for number in candidates:
+        bound[name] = number
+        for check in checks:
+            if not check(state, bound):
+                break
+        else:
+            if _found(levels, depth + 1, state, bound):
+                return True
+    return False
 
 
 def _declarations(declared: tuple[Any, ...]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from llm_gym.envs.alfworld.engines.base import Reply
 from llm_gym.envs.alfworld.formula import Condition, compiled
 from llm_gym.envs.alfworld.game import Game
 from llm_gym.envs.alfworld.house import House
-from llm_gym.envs.alfworld.moves import Move, after, moves_here
+from llm_gym.envs.alfworld.moves import LOOK, Move, after, moves_here
 from llm_gym.envs.alfworld.problem import Problem
 from llm_gym.envs.alfworld.sentences import command, feedback, introduction
 from llm_gym.envs.alfworld.state import State
@@ -23,7 +23,7 @@ class NativeEngine:
 
     Attributes:
         house: what does not change in the present game.
-        state: what does; set it to go on from another one.
+        state: what does.
     """
 
     house: House
@@ -42,13 +42,14 @@ class NativeEngine:
         self._wording = wording
         self._ways = {}
         self.state = self.house.initial
+        self._won = self._is_met(self.state)
         return self._reply(introduction(self.house, self.state, goal))
 
     def respond(self, command: str) -> Reply:
         text = command.strip()
         move = self._possible.get(text)
         if move is not None:
-            self.state = after(self.house, self.state, move)
+            self._move(after(self.house, self.state, move))
             return self._reply(feedback(self.house, self.state, move, self._wording))
         if text == "help" and self._wording.help is not None:
             return self._reply(self._wording.help)
@@ -56,11 +57,15 @@ class NativeEngine:
 
     def restore(self, state: State) -> Reply:
         """Go on from another state of the present game."""
-        self.state = state
-        return self._reply(feedback(self.house, state, Move("look"), self._wording))
+        self._move(state)
+        return self._reply(feedback(self.house, state, LOOK, self._wording))
 
     def close(self) -> None:
         """There is nothing to give back."""
+
+    def _move(self, state: State) -> None:
+        if state is not self.state:
+            self.state, self._won = state, self._is_met(state)
 
     def _reply(self, text: str) -> Reply:
         state = self.state
@@ -70,7 +75,7 @@ class NativeEngine:
         here = {command(self.house, move, self._wording): move for move in moves_here(self.house, state)}
         self._possible = ways | here
         extra = [] if self._wording.help is None else ["help"]
-        return Reply(text, sorted([*self._possible, *extra]), self._is_met(state))
+        return Reply(text, sorted([*self._possible, *extra]), self._won)
 
     def _ways_from(self, location: int) -> dict[str, Move]:
         """The commands that lead to another location."""
