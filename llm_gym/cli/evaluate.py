@@ -40,7 +40,7 @@ class Evaluate:
     """
 
     env: Annotated[Positional[str], arg(metavar="ENV")]
-    """Environment, as `llm-gym list environments` shows it."""
+    """Environment, as `llm-gym list environments` shows it; without a version, the newest."""
     policy: Annotated[str, arg(metavar="NAME")]
     """Who decides: a name of `llm-gym list policies`, or module:Class."""
     n: Annotated[int | Literal["all"], arg(name="tasks", aliases=["-n"], metavar="N|all")] = DEFAULT_N

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import gymnasium as gym
-from gymnasium.envs.registration import load_env_creator
+from gymnasium.envs.registration import find_highest_version, load_env_creator
 
 from llm_gym.cli.keywords import comma_pairs, fitted, pairs
 from llm_gym.errors import InvalidSetting, LLMGymError, UnknownName
@@ -29,7 +29,9 @@ def environment_names() -> list[str]:
 
 
 def environment_id(name: str) -> str:
-    """The id that Gymnasium knows: `WebShop-v1` → `llm_gym/WebShop-v1`. `module:Id` imports the module first.
+    """The id that Gymnasium knows: `WebShop-v1` → `llm_gym/WebShop-v1`, and so `WebShop`, the newest version.
+
+    `module:Id` imports the module first.
 
     Raises:
         UnknownName: no such environment. InvalidSetting: no such module.
@@ -40,6 +42,10 @@ def environment_id(name: str) -> str:
     for candidate in (identity, NAMESPACE + identity):
         if candidate in gym.registry:
             return candidate
+    identity = identity.removeprefix(NAMESPACE)
+    newest = find_highest_version(NAMESPACE.removesuffix("/"), identity)
+    if newest is not None:
+        return f"{NAMESPACE}{identity}-v{newest}"
     raise UnknownName("environment", name, environment_names())
 
 

@@ -35,7 +35,7 @@ class Play:
     """
 
     env: Annotated[Positional[str], arg(metavar="ENV")]
-    """Environment, as `llm-gym list environments` shows it."""
+    """Environment, as `llm-gym list environments` shows it; without a version, the newest."""
     task: Annotated[str | None, arg(metavar="ID|N", help_behavior_hint="(default: one drawn at random)")] = None
     """Task by its id, or by its number in the panel, from 0."""
     policy: Annotated[str, arg(metavar="NAME")] = HumanPolicy.name

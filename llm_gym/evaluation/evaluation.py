@@ -119,8 +119,13 @@ class Evaluation:
 
     @cached_property
     def by_category(self) -> Mapping[str, Mapping[str, Estimate]]:
-        """`success` and `score` of each category; empty when all tasks have the same."""
-        return metrics.by_category(self.rows)
+        """`success`, `score` and `steps` of each category; empty when all tasks have the same.
+
+        In the order of `categories` in the environment's description, if it has one, else of the alphabet.
+        """
+        named = self.plan.description.get("categories")
+        order = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+        return metrics.by_category(self.rows, order)
 
     def compare(self, other: Evaluation) -> Comparison:
         """Pair with another policy's evaluation, task by task, on the tasks that both played.
@@ -188,11 +193,16 @@ class Evaluation:
                 tuple((str(number), *estimate_cells(value)) for number, value in trials),
             )
         if self.by_category:
-            columns = ("category", "success", "95 % interval", "n", "score", "95 % interval")
+            columns = ("category", "success", "95 % interval", "n", "score", "95 % interval", "steps", "95 % interval")
             yield Table(
                 columns,
                 tuple(
-                    (name or "(none)", *estimate_cells(row["success"]), *estimate_cells(row["score"], 1)[:2])
+                    (
+                        name or "(none)",
+                        *estimate_cells(row["success"]),
+                        *estimate_cells(row["score"], 1)[:2],
+                        *estimate_cells(row["steps"], 1)[:2],
+                    )
                     for name, row in self.by_category.items()
                 ),
             )

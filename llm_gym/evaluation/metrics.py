@@ -136,19 +136,26 @@ def success_by_trial(rows: Sequence[Row], trials: int) -> list[Estimate]:
     ]
 
 
-def by_category(rows: Sequence[Row]) -> dict[str, dict[str, Estimate]]:
-    """`success` and `score` of every category, in alphabetical order; empty when there are not two to tell apart."""
+def by_category(rows: Sequence[Row], order: Sequence[str] = ()) -> dict[str, dict[str, Estimate]]:
+    """`success`, `score` and `steps` of every category; empty when there are not two to tell apart.
+
+    Args:
+        rows: of an evaluation.
+        order: categories that come first, in this order; the others follow in alphabetical order.
+    """
     groups: dict[str, list[Row]] = {}
     for row in attempts(rows):
         groups.setdefault(row["category"], []).append(row)
     if len(groups) < 2:
         return {}
+    ordered = [*(category for category in order if category in groups), *sorted(groups.keys() - set(order))]
     return {
         category: {
-            "success": rate(members, lambda row: row["success"]),
-            "score": mean(members, lambda row: row["score"]),
+            "success": rate(groups[category], lambda row: row["success"]),
+            "score": mean(groups[category], lambda row: row["score"]),
+            "steps": mean(groups[category], lambda row: row["steps"]),
         }
-        for category, members in sorted(groups.items())
+        for category in ordered
     }
 
 

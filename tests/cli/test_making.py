@@ -16,6 +16,11 @@ def test_the_namespace_may_be_left_out(name):
     assert environment_id(name) == "llm_gym/Corridor-v0"
 
 
+@pytest.mark.parametrize("name", ["WebShop", "llm_gym/WebShop"])
+def test_without_a_version_the_newest_is_meant(name):
+    assert environment_id(name) == "llm_gym/WebShop-v1"
+
+
 def test_settings_reach_environment_and_gymnasium():
     env = make_environment("Corridor-v0", ["length=9", "max-episode-steps=7"], render_mode="ansi")
     assert (env.unwrapped.length, env.spec.max_episode_steps, env.unwrapped.render_mode) == (9, 7, "ansi")

@@ -44,10 +44,10 @@ split test · products 1,000
  invalid_actions   0.000   0.000 to 0.000   3
  seconds               –                –   0
  purchase_rate     0.667   0.208 to 0.939   3
- category       success    95 % interval   n   score   95 % interval
- ───────────────────────────────────────────────────────────────────
- [red]hats[/]     0.000   0.000 to 0.793   1    50.0         unknown
- shoes            0.500   0.095 to 0.905   2    50.0    0.0 to 100.0
+ category       success    95 % interval   n   score   95 % interval   steps   95 % interval
+ ───────────────────────────────────────────────────────────────────────────────────────────
+ [red]hats[/]     0.000   0.000 to 0.793   1    50.0         unknown     1.0         unknown
+ shoes            0.500   0.095 to 0.905   2    50.0    0.0 to 100.0     1.0      1.0 to 1.0
 1 of 3 attempts ended in an error: failures, told in failures.jsonl."""
 
 

@@ -115,6 +115,11 @@ def test_categories_are_told_apart(row: Rows) -> None:
     assert (found["x"]["success"], found["x"]["success"].n, found["y"]["score"]) == (0.5, 2, 0.0)
 
 
+def test_categories_named_in_an_order_come_first_and_the_others_by_the_alphabet(row: Rows) -> None:
+    rows = [row(str(number), category=name) for number, name in enumerate(["b", "z", "look", "a", "pick"])]
+    assert list(metrics.by_category(rows, ["pick", "clean", "look"])) == ["pick", "look", "a", "b", "z"]
+
+
 def test_one_category_makes_no_table(row: Rows) -> None:
     assert metrics.by_category([row("a"), row("b")]) == {}
 
