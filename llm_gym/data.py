@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from llm_gym.errors import InvalidSetting
 
 DATA_VARIABLE = "LLM_GYM_DATA"
 
@@ -50,3 +54,32 @@ def write_atomically(target: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
+
+
+@contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """A folder beside `target` that becomes it when the block ends well, and vanishes when it does not.
+
+    Where another process has made `target` meanwhile, that one stays.
+
+    Raises:
+        InvalidSetting: there is something at `target` already.
+    """
+    if target.exists() and any(target.iterdir() if target.is_dir() else [target]):
+        raise InvalidSetting(f"{target} exists already. Remove it, or build somewhere else.")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    workshop = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
+    try:
+        yield workshop
+        workshop.chmod(0o755)  # mkdtemp makes it readable for its owner only
+        _become(workshop, target)
+    finally:
+        shutil.rmtree(workshop, ignore_errors=True)
+
+
+def _become(workshop: Path, target: Path) -> None:
+    try:
+        workshop.replace(target)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise

@@ -13,6 +13,9 @@ POLICIES = {
     "first-hit": "llm_gym.policies.first_hit:FirstHitPolicy",
     "lexical": "llm_gym.policies.lexical:LexicalPolicy",
     "oracle": "llm_gym.policies.oracle:OraclePolicy",
+    "expert": "llm_gym.policies.alfworld_expert:ALFWorldExpertPolicy",
+    "planner": "llm_gym.policies.planner:PlannerPolicy",
+    "walkthrough": "llm_gym.policies.walkthrough:WalkthroughPolicy",
     "replay": "llm_gym.policies.replay:ReplayPolicy",
     "human": "llm_gym.policies.human:HumanPolicy",
 }

@@ -14,7 +14,7 @@ import llm_gym
 ROOT = Path(llm_gym.__file__).parent
 LAYERS = (
     {"errors"},
-    {"core", "registry", "spaces", "extras", "data"},
+    {"core", "registry", "spaces", "extras", "data", "download"},
     {"envs", "llm", "rollout"},
     {"policies"},
     {"wrappers"},

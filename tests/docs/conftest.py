@@ -217,8 +217,8 @@ def reader(tmp_path: Path, cache_folder: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     environments, modules = dict(gym.registry), set(sys.modules)
     with warnings.catch_warnings():
-        # Gymnasium's remark that v1 is newer; v0 is there to be compared with the original.
-        warnings.filterwarnings("ignore", r".*The environment llm_gym/WebShop-v0 is out of date", DeprecationWarning)
+        # Gymnasium's remark that v1 is newer; a v0 is there to be compared with the original.
+        warnings.filterwarnings("ignore", r".*The environment llm_gym/\w+-v0 is out of date", DeprecationWarning)
         yield Reader()
     gym.registry.clear()
     gym.registry.update(environments)

@@ -10,6 +10,7 @@ import pytest
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 PRINTS = {
+    "alfworld": "from the beginning: go to",
     "compare_policies": "rule against lexical",
     "evaluate_rule": "rule on llm_gym/WebShop-v1",
     "own_environment": "random on Lamp-v0",

@@ -75,7 +75,7 @@ class ALFWorld(TextEnv):
         self._engine = make_engine(engine)
         self._machine = self._engine if isinstance(self._engine, NativeEngine) else NativeEngine()
         self._game: Game | None = None
-        self._goal = ""
+        self._goal = self._task_type = ""
         self._played: list[str] = []
         """Commands that the machine has not followed yet; with the native engine always none."""
         self._planner: Planner | None = None
@@ -143,6 +143,7 @@ class ALFWorld(TextEnv):
         game = self.games.game(self.split, identity)
         self._game, self._planner, self._played = game, None, []
         self._goal = game.annotations[int(annotation)] if annotation else game.goal
+        self._task_type = game.task_type
         reply = self._engine.begin(game, self._goal, self.wording)
         if self._machine is not self._engine:
             self._machine.begin(game, self._goal, self.wording)
@@ -167,16 +168,15 @@ class ALFWorld(TextEnv):
 
     def _outcome(self, reply: Reply) -> Outcome:
         assert self.task_id is not None, "a game is played"
-        task_type = self.game.task_type
         info: dict[str, Any] = {
             "task_id": self.task_id,
             "goal": self._goal,
             "admissible_actions": reply.admissible,
             "success": reply.won,
             "page": reply.text,
-            "category": TASK_TYPES.get(task_type, task_type),
+            "category": TASK_TYPES.get(self._task_type, self._task_type),
             "metrics": {},
-            "task_type": task_type,
+            "task_type": self._task_type,
             "won": reply.won,
         }
         if self.expert_plan:

@@ -10,22 +10,25 @@ from llm_gym.envs.alfworld.problem import PREDICATES, Expression, written
 from llm_gym.envs.alfworld.state import State
 from llm_gym.errors import BadRecord
 
+Scope = Mapping[str, str]
+"""Variable → its kind, of all that may be spoken of at a place in a goal."""
 Bound = dict[str, int]
 """Variable → number of a thing."""
 Check = Callable[[State, Bound], bool]
 Condition = Callable[[State], bool]
 Level = tuple[str, list[int], list[Check]]
 """A variable, what it may be bound to, and what must hold when it is."""
+_MAX_VARIABLES = 20
 
 
 def compiled(house: House) -> Condition:
     """The goal of a house.
 
     Raises:
-        BadRecord: it ranges over a kind that the domain does not have, names something that is not there, or asks for
-            what no state holds.
+        BadRecord: it ranges over a kind that the domain does not have, names something that is not there or of another
+            kind, or asks for what no state holds.
     """
-    check = _Compiler(house).check(house.goal)
+    check = _Compiler(house).check(house.goal, {})
     return lambda state: check(state, {})
 
 
@@ -77,61 +80,80 @@ class _Compiler:
             "agent": 1,
         }
 
-    def check(self, expression: Expression) -> Check:
-        """A check of an expression, whose free variables must be bound."""
+    def check(self, expression: Expression, scope: Scope) -> Check:
+        """A check of an expression, for which the variables of `scope` must be bound."""
         match expression:
             case ("and", *parts):
-                checks = [self.check(part) for part in parts]
+                checks = [self.check(part, scope) for part in parts]
                 return lambda state, bound: all(check(state, bound) for check in checks)
             case ("or", *parts):
-                checks = [self.check(part) for part in parts]
+                checks = [self.check(part, scope) for part in parts]
                 return lambda state, bound: any(check(state, bound) for check in checks)
             case ("not", part):
-                inner = self.check(part)
+                inner = self.check(part, scope)
                 return lambda state, bound: not inner(state, bound)
             case ("=", str() as first, str() as second):
+                if scope.get(first) is None or scope[first] != scope.get(second):
+                    raise BadRecord(f"The goal of a problem cannot compare {first!r} with {second!r}.")
                 return lambda state, bound: bound[first] == bound[second]
             case ("exists", tuple() as variables, body):
-                return self._exists(variables, body)
+                return self._exists(variables, body, scope)
             case ("forall", tuple() as variables, body):
-                some = self._exists(variables, ("not", body))
+                some = self._exists(variables, ("not", body), scope)
                 return lambda state, bound: not some(state, bound)
             case (str() as predicate, *arguments):
-                return self._literal(predicate, tuple(map(str, arguments)))
+                return self._literal(predicate, tuple(map(str, arguments)), scope)
         raise BadRecord(f"The goal of a problem has an unknown shape: {written(expression)[:80]}")
 
-    def _exists(self, declared: tuple[Any, ...], body: Expression) -> Check:
-        variables = _declarations(declared)
+    def _exists(self, declared: tuple[Any, ...], body: Expression, scope: Scope) -> Check:
+        variables = self._declared(declared, scope)
         while isinstance(body, tuple) and body[0] == "exists":
-            inner = _declarations(body[1])
-            if variables.keys() & inner.keys():
-                break
-            variables, body = variables | inner, body[2]  # all at once: what limits the outer ones stands inside
-        unknown = [kind for kind in variables.values() if kind not in self.sizes]
-        if unknown:
-            raise BadRecord(f"Unknown type {unknown[0]!r} in the goal of a problem; known: {', '.join(self.sizes)}.")
+            # All at once: what limits the outer ones stands inside.
+            variables |= self._declared(body[1], {**scope, **variables})
+            body = body[2]
+        if not variables:
+            return self.check(body, scope)
+        scope = {**scope, **variables}
         levels: list[Level] = []
         left = _conjuncts(body)
-        for position, (name, kind) in enumerate(variables.items()):
+        # First what must have become something by itself (clean, held): mostly nothing has, and the check ends there.
+        names = sorted(variables, key=lambda name: not any(self._may_change(part, name) for part in left))
+        for position, name in enumerate(names):
             # What never changes limits the candidates; the rest is checked as soon as its last variable is bound.
             limits = [part for part in left if part[0] in self.static and _free(part) == {name}]
-            later = set(list(variables)[position + 1 :])
+            later = set(names[position + 1 :])
             ready = [part for part in left if part not in limits and not later & _free(part)]
             left = [part for part in left if part not in limits and part not in ready]
-            levels.append((name, self._candidates(name, kind, limits), [self.check(part) for part in ready]))
+            candidates = self._candidates(name, variables[name], limits)
+            levels.append((name, candidates, [self.check(part, scope) for part in ready]))
         return lambda state, bound: _found(levels, 0, state, bound)
 
+    def _may_change(self, part: Expression, variable: str) -> bool:
+        return part[0] not in self.static and _free(part) == {variable}
+
+    def _declared(self, declared: tuple[Any, ...], scope: Scope) -> dict[str, str]:
+        variables = _declarations(declared)
+        for name, kind in variables.items():
+            if kind not in self.sizes:
+                raise BadRecord(f"Unknown type {kind!r} in the goal of a problem; known: {', '.join(self.sizes)}.")
+            if not name.startswith("?") or name in scope:
+                raise BadRecord(f"{name!r} is no new variable in the goal of a problem.")
+        if len(scope) + len(variables) > _MAX_VARIABLES:
+            raise BadRecord(f"The goal of a problem has more than {_MAX_VARIABLES} variables.")
+        return variables
+
     def _candidates(self, variable: str, kind: str, limits: list[Expression]) -> list[int]:
-        tests = [self._literal(str(part[0]), tuple(map(str, part[1:]))) for part in limits]
+        scope = {variable: kind}
+        tests = [self._literal(str(part[0]), tuple(map(str, part[1:])), scope) for part in limits]
         state: Any = None
         return [number for number in range(self.sizes[kind]) if all(test(state, {variable: number}) for test in tests)]
 
-    def _literal(self, predicate: str, arguments: tuple[str, ...]) -> Check:
+    def _literal(self, predicate: str, arguments: tuple[str, ...], scope: Scope) -> Check:
         if predicate not in self.predicates:
             raise BadRecord(f"The goal of a problem cannot ask for {predicate!r}.")
         for argument, kind in zip(arguments, PREDICATES[predicate], strict=True):
-            if argument.startswith("?") == (kind in ("otype", "rtype")):
-                raise BadRecord(f"The goal of a problem speaks of {kind} {argument!r}, of which it cannot.")
+            if argument.startswith("?") if kind in ("otype", "rtype") else scope.get(argument) != kind:
+                raise BadRecord(f"{argument!r} is no {kind} that the goal of a problem can ask of with {predicate!r}.")
         holds = self.predicates[predicate]
         match arguments:
             case (only,):

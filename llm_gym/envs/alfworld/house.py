@@ -58,7 +58,8 @@ class House:
         """Make a problem ready to be played.
 
         Raises:
-            BadRecord: it begins nowhere, or has a receptacle without a location.
+            BadRecord: it begins nowhere or at two places, holds two objects, or has a receptacle without a location;
+                or one thing is of two kinds or types.
         """
         return _Builder(problem).house()
 
@@ -130,6 +131,8 @@ class _Builder:
         if len(begins) != 1:
             raise BadRecord(f"The agent of a problem begins at one location, not at {len(begins)}.")
         held = [self.number[thing] for _, _, thing in self.by_predicate["holds"]]
+        if len(held) > 1:
+            raise BadRecord(f"The agent of a problem holds one object at most, not {len(held)}.")
         return State(
             location=begins[0],
             held=held[0] if held else None,
@@ -154,15 +157,17 @@ class _Builder:
         return [(self.number[fact[1]], self.number[fact[2]]) for fact in self.by_predicate[predicate]]
 
     def _values(self, predicate: str, kind: str) -> tuple[str, ...]:
-        values = {fact[1]: fact[2] for fact in self.by_predicate[predicate]}
+        values: dict[str, str] = {}
+        for _, name, value in self.by_predicate[predicate]:
+            if values.setdefault(name, value) != value:
+                raise BadRecord(f"{predicate} of {name} of a problem is both {values[name]} and {value}.")
         return tuple(values.get(name, "") for name in self.ids[kind])
 
     def _places(self) -> tuple[int, ...]:
-        places = dict(self._pairs("receptacleatlocation"))
-        for number, name in enumerate(self.ids["receptacle"]):
-            if number not in places:
-                raise BadRecord(f"Receptacle {name} of a problem is at no location.")
-        return tuple(places[number] for number in range(len(places)))
+        places = self._values("receptacleatlocation", "receptacle")
+        if "" in places:
+            raise BadRecord(f"Receptacle {self.ids['receptacle'][places.index('')]} of a problem is at no location.")
+        return tuple(self.number[place] for place in places)
 
     def _inner(self) -> tuple[tuple[int, ...] | None, ...]:
         holders = self._things("isreceptacleobject")

@@ -44,10 +44,15 @@ def moves(house: House, state: State) -> Iterator[Move]:
 
     One goes to a receptacle, not to a location: others there can be used at once, but not be gone to.
     """
-    for receptacle, location in enumerate(house.place):
-        if location != state.location:
-            yield Move("go", place=receptacle)
+    for way in ways(house):
+        if house.place[way.place] != state.location:
+            yield way
     yield from moves_here(house, state)
+
+
+def ways(house: House) -> Iterator[Move]:
+    """A move to every receptacle; it is possible wherever the receptacle is not."""
+    return (Move("go", -1, receptacle) for receptacle in range(len(house.place)))
 
 
 def moves_here(house: House, state: State) -> Iterator[Move]:
@@ -56,9 +61,9 @@ def moves_here(house: House, state: State) -> Iterator[Move]:
     yield INVENTORY
     usable: set[int] = set()
     for receptacle in house.receptacles_at[state.location]:
-        yield Move("examine", place=receptacle)
+        yield Move("examine", -1, receptacle)
         if receptacle in house.openable:
-            yield Move("close" if receptacle in state.opened else "open", place=receptacle)
+            yield Move("close" if receptacle in state.opened else "open", -1, receptacle)
         contents = state.contents[receptacle]
         usable.update(thing for thing in contents if thing in house.toggleable)  # also inside a closed receptacle
         if house.is_shut(receptacle, state):
@@ -136,9 +141,11 @@ def _treated(state: State, move: Move) -> State:
         case "clean":
             return state if thing in state.clean else replace(state, clean=state.clean | {thing})
         case "heat":
-            return replace(state, hot=state.hot | {thing}, cool=state.cool - {thing})
+            heated = replace(state, hot=state.hot | {thing}, cool=state.cool - {thing})
+            return state if heated == state else heated
         case "cool":
-            return replace(state, cool=state.cool | {thing}, hot=state.hot - {thing})
+            cooled = replace(state, cool=state.cool | {thing}, hot=state.hot - {thing})
+            return state if cooled == state else cooled
         case "use":
             return state if thing in state.toggled else replace(state, toggled=state.toggled | {thing})
         case "slice":

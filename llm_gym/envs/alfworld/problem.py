@@ -47,10 +47,10 @@ AGENT: Final = "agent1"
 _DECLARED_WHEN_UNUSED = ("microwavetype", "fridgetype", "sinkbasintype", "sinktype", "knifetype", "butterknifetype")
 """Constants of the domain's actions: a problem that does not declare them cannot be translated."""
 _TOKEN = re.compile(r"[()]|[^\s()]+")
-_FACT = re.compile(r"\(\s*([^()]*?)\s*\)")
+_FACT = re.compile(r"\(([^()]*)\)")
 _NAME = re.compile(r"\(\s*problem\s+([^\s()]+)\s*\)")
 _COMMENT = re.compile(r";[^\n]*")
-_DISTANCE = re.compile(r"\(\s*=\s*\([^()]*\)\s*[^\s()]*\s*\)")
+_DISTANCE = re.compile(r"\(\s*=\s*\([^()]*\)[^()]*\)")
 _MAX_DEPTH = 50
 
 
@@ -105,12 +105,19 @@ class Problem:
         )
 
     def kinds(self) -> dict[str, str]:
-        """Everything that the facts or the goal name, with its kind: "object", "receptacle", "location", …"""
-        kinds = {name: kind for fact in self.facts for name, kind in zip(fact[1:], PREDICATES[fact[0]], strict=True)}
+        """Everything that the facts or the goal name, with its kind: "object", "receptacle", "location", …
+
+        Raises:
+            BadRecord: something is of two kinds.
+        """
+        named = {pair for fact in self.facts for pair in zip(fact[1:], PREDICATES[fact[0]], strict=True)}
         for literal in _literals(self.goal):
-            for name, kind in zip(literal[1:], PREDICATES[literal[0]], strict=True):
-                if not name.startswith("?"):
-                    kinds.setdefault(name, kind)
+            pairs = zip(literal[1:], PREDICATES[literal[0]], strict=True)
+            named.update((name, kind) for name, kind in pairs if not name.startswith("?"))
+        kinds = dict(sorted(named))
+        if len(kinds) < len(named):
+            name, kind = next(pair for pair in sorted(named) if kinds[pair[0]] != pair[1])
+            raise BadRecord(f"{name} of a problem is of two kinds: {kind} and {kinds[name]}.")
         return kinds
 
 
@@ -120,8 +127,12 @@ def written(expression: Expression) -> str:
 
 
 def _facts(text: str) -> Iterator[Fact]:
-    for match in _FACT.finditer(_DISTANCE.sub("", text)):
-        words = tuple(match[1].split())
+    pieces = _FACT.split(_DISTANCE.sub("", text))  # between the facts, and inside them, in turn
+    between = " ".join(pieces[::2]).split()
+    if between != [")"]:
+        raise BadRecord(f"The initial state of a problem holds facts and nothing else, not {' '.join(between)[:80]!r}.")
+    for inside in pieces[1::2]:
+        words = tuple(inside.split())
         kinds = PREDICATES.get(words[0]) if words else None
         if kinds is None:
             raise BadRecord(f"Unknown predicate {' '.join(words[:1])!r} in the initial state of a problem.")
@@ -136,7 +147,9 @@ def _goal(text: str) -> Expression:
     next(tokens), next(tokens)
     read = _read(tokens, 0)
     if read is None:
-        raise BadRecord("A pddl_problem has one goal.")
+        raise BadRecord("A pddl_problem has a goal.")
+    if _read(tokens, 0) is not None:
+        raise BadRecord("A pddl_problem has one goal, not several.")
     for literal in _literals(read):
         if literal[0] not in PREDICATES:
             raise BadRecord(f"Unknown predicate {literal[0]!r} in the goal of a problem.")

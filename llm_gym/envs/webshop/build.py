@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import itertools
 import random
-import shutil
 import sys
-import tempfile
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -19,6 +16,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import orjson
 
+from llm_gym.data import new_folder
 from llm_gym.envs.webshop.goals import GOAL_KINDS, GoalKind, goal_count
 from llm_gym.envs.webshop.nouns import SpacyNouns
 from llm_gym.envs.webshop.official import Lookup, OfficialFiles, lookup, mined_entry, read_settings, stream_rows
@@ -73,17 +71,8 @@ def build_store(
     """
     settings = settings or BuildSettings()
     check_num_products(settings.num_products)
-    if target.exists() and any(target.iterdir() if target.is_dir() else [target]):
-        raise InvalidSetting(f"{target} exists already. Remove it, or build somewhere else.")
-    files = OfficialFiles.find(source)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    workshop = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
-    try:
-        _build(files, workshop, settings, progress)
-        workshop.chmod(0o755)
-        _move(workshop, target)
-    finally:
-        shutil.rmtree(workshop, ignore_errors=True)
+    with new_folder(target) as workshop:
+        _build(OfficialFiles.find(source), workshop, settings, progress)
     return ProductStore.open(target)
 
 
@@ -91,16 +80,6 @@ def check_num_products(number: int | None) -> None:
     """Refuse what is no number of products; None stands for all."""
     if number is not None and (type(number) is not int or number < 1):
         raise InvalidSetting(f"num_products is a positive whole number, not {number!r}.")
-
-
-def _move(workshop: Path, target: Path) -> None:
-    """Put the store in its place; another process that was faster has built the same bytes."""
-    try:
-        workshop.replace(target)
-    except OSError as error:
-        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-            raise
-        ProductStore.open(target)
 
 
 def _build(files: OfficialFiles, folder: Path, settings: BuildSettings, progress: Progress) -> None:

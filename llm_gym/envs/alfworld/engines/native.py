@@ -8,7 +8,7 @@ from llm_gym.envs.alfworld.engines.base import Reply
 from llm_gym.envs.alfworld.formula import Condition, compiled
 from llm_gym.envs.alfworld.game import Game
 from llm_gym.envs.alfworld.house import House
-from llm_gym.envs.alfworld.moves import LOOK, Move, after, moves_here
+from llm_gym.envs.alfworld.moves import LOOK, Move, after, moves_here, ways
 from llm_gym.envs.alfworld.problem import Problem
 from llm_gym.envs.alfworld.sentences import command, feedback, introduction
 from llm_gym.envs.alfworld.state import State
@@ -32,7 +32,6 @@ class NativeEngine:
     def __init__(self) -> None:
         self._wording = CURRENT
         self._possible: dict[str, Move] = {}
-        self._ways: dict[int, dict[str, Move]] = {}
 
     def begin(self, game: Game, goal: str, wording: Wording) -> Reply:
         try:
@@ -40,7 +39,8 @@ class NativeEngine:
         except BadRecord as error:
             raise BadRecord(f"Game {game.task_id}: {error}") from None
         self._wording = wording
-        self._ways = {}
+        self._commands = _Commands(self.house, wording)
+        self._ways = sorted((self._commands[way], way) for way in ways(self.house))
         self.state = self.house.initial
         self._won = self._is_met(self.state)
         return self._reply(introduction(self.house, self.state, goal))
@@ -69,18 +69,23 @@ class NativeEngine:
 
     def _reply(self, text: str) -> Reply:
         state = self.state
-        ways = self._ways.get(state.location)
-        if ways is None:
-            ways = self._ways[state.location] = self._ways_from(state.location)
-        here = {command(self.house, move, self._wording): move for move in moves_here(self.house, state)}
-        self._possible = ways | here
+        place = self.house.place
+        self._possible = {words: way for words, way in self._ways if place[way.place] != state.location}
+        self._possible |= {self._commands[move]: move for move in moves_here(self.house, state)}
         extra = [] if self._wording.help is None else ["help"]
         return Reply(text, sorted([*self._possible, *extra]), self._won)
 
-    def _ways_from(self, location: int) -> dict[str, Move]:
-        """The commands that lead to another location."""
-        ways = (Move("go", place=number) for number, at in enumerate(self.house.place) if at != location)
-        return {command(self.house, move, self._wording): move for move in ways}
+
+class _Commands(dict[Move, str]):
+    """The moves of a game as one types them, each worded once."""
+
+    def __init__(self, house: House, wording: Wording) -> None:
+        super().__init__()
+        self._house, self._wording = house, wording
+
+    def __missing__(self, move: Move) -> str:
+        self[move] = words = command(self._house, move, self._wording)
+        return words
 
 
 @lru_cache(maxsize=_CACHED_HOUSES)

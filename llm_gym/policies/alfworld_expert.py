@@ -1,0 +1,64 @@
+"""An expert of ALFWorld that sees what any player sees."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from llm_gym.core import Decision, Info, Opinion
+from llm_gym.policies.alfworld_belief import Belief
+from llm_gym.policies.alfworld_goals import Errand, read_goal
+from llm_gym.policies.alfworld_paraphrases import readings
+from llm_gym.policies.alfworld_places import word_of
+from llm_gym.policies.alfworld_tactics import best_commands, is_vain
+from llm_gym.policies.base import Policy
+
+_ALWAYS_ADMISSIBLE = {"look", "inventory"}
+_DEAD_END = "Nothing that I know of would help: what I hold can be put nowhere, or what I need is not here."
+
+
+class ALFWorldExpertPolicy(Policy):
+    """Search the likeliest place for its trouble, open what is shut, remember what was seen, do what the goal asks.
+
+    It reads observation, goal and admissible commands, nothing of the world. Whatever somebody else did meanwhile, it
+    goes on from there, so it can be asked for advice at any state, as long as it is shown every observation.
+    """
+
+    name = "expert"
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self, seed: int | None = None, trial: int = 0) -> None:
+        self._belief = Belief()
+        self._vain: set[Errand] = set()
+        """Readings of the goal that were tried, and were not what was meant."""
+
+    def act(self, observation: str, info: Info) -> Decision:
+        commands, rationale = self._considered(observation, info)
+        return Decision(commands[0] if commands else None, rationale)
+
+    def advise(self, observation: str, info: Info, k: int = 1) -> list[Opinion]:
+        """Up to `k` commands, all equally good: of two drawers never opened neither is the better."""
+        commands, _ = self._considered(observation, info)
+        return [Opinion(command, source=self.name) for command in commands[:k]]
+
+    def _considered(self, observation: str, info: Info) -> tuple[list[str], str]:
+        """The equally good commands, and why there are none."""
+        admissible = info.get("admissible_actions") or []
+        if not _ALWAYS_ADMISSIBLE.issubset(admissible):
+            return [], "This is no game of ALFWorld, or it is over."
+        self._belief.see(info.get("page", observation), admissible)
+        goal = info.get("goal", "")
+        errands = _errands(goal, frozenset(map(word_of, self._belief.places)))
+        self._vain.update(errand for errand in errands if is_vain(errand, self._belief))
+        for errand in sorted(errands, key=lambda one: (one in self._vain, not self._belief.knows(one.thing))):
+            if commands := best_commands(errand, self._belief):
+                return commands, ""
+        return [], _DEAD_END if errands else f"I do not understand the goal: {goal}"
+
+
+@lru_cache(maxsize=1024)
+def _errands(goal: str, places: frozenset[str]) -> tuple[Errand, ...]:
+    """What a goal may ask for, the best guess first; the sentences of the releases leave no doubt."""
+    errand = read_goal(goal)
+    return (errand,) if errand is not None else tuple(readings(goal, places))
