@@ -100,9 +100,12 @@ def _said(state: Any, score: int, done: bool) -> Said:
 
 def _wrappers() -> tuple[Any, Any]:
     """AlfredInfos and AlfredDemangler; the import makes a folder for data, and it shall not be in the home."""
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        mock.patch.dict(os.environ, ALFWORLD_DATA=folder),
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore")
-        os.environ.setdefault("ALFWORLD_DATA", folder)
         from alfworld.agents.environment.alfred_tw_env import AlfredDemangler, AlfredInfos
     return AlfredInfos, AlfredDemangler
 
@@ -132,7 +135,9 @@ def hurried() -> Iterator[None]:
     translated = functools.lru_cache(maxsize=1)(fast_downward.pddl2sas)
     with (
         mock.patch.object(textgen, "_parse_and_convert", lambda *text, **kind: copy.deepcopy(parsed(*text, **kind))),
-        mock.patch.object(textgen, "deepcopy", lambda whole: dict(whole) if type(whole) is dict else copy.deepcopy(whole)),
+        mock.patch.object(
+            textgen, "deepcopy", lambda whole: dict(whole) if type(whole) is dict else copy.deepcopy(whole)
+        ),
         mock.patch.object(textworld.logic, "_parse_and_convert", _remembering(textworld.logic._parse_and_convert)),
         mock.patch.object(fast_downward, "pddl2sas", lambda domain, problem, **_: translated(domain, problem)),
     ):

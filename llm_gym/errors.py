@@ -8,8 +8,17 @@ LLMGymError
 │   ├── MissingData       … is not there
 │   ├── BadRecord         … holds a record that breaks the format
 │   └── DataMismatch      … belongs to other data
-└── RunFolderError        a run folder cannot be used
-    └── PlanMismatch      … holds the results of another plan
+├── RunFolderError        a run folder cannot be used
+│   └── PlanMismatch      … holds the results of another plan
+├── ChatError             a model gave no answer that can be used
+│   ├── AccessDenied      … the key is missing or wrong, or does not reach so far
+│   ├── UnknownModel      … the endpoint has no such model
+│   ├── EndpointDown      … cannot be reached, broke off, or is in trouble itself; asking again may help
+│   ├── RateLimited       … asks to wait; asking again later will help
+│   ├── ContextOverflow   … the conversation is too long for it
+│   ├── RequestRefused    … what was asked for cannot be done there
+│   └── UnusableAnswer    … answered something that is no answer
+└── BudgetExceeded        the money or the tokens that were allowed are spent
 """
 
 from __future__ import annotations
@@ -71,6 +80,53 @@ class RunFolderError(LLMGymError):
 
 class PlanMismatch(RunFolderError):
     """A run folder holds the results of another plan; the message shows the difference."""
+
+
+class ChatError(LLMGymError):
+    """A model gave no answer that can be used; the message says what it said."""
+
+
+class AccessDenied(ChatError):
+    """The endpoint refuses: the key is missing or wrong, or does not reach so far. Every further call would fail."""
+
+
+class UnknownModel(ChatError):
+    """The endpoint has no model of this name. Every further call would fail."""
+
+
+class EndpointDown(ChatError):
+    """The endpoint cannot be reached, broke off, was too slow, or failed by itself; asking again may help."""
+
+
+class RateLimited(ChatError):
+    """The endpoint asks to wait.
+
+    Attributes:
+        retry_after_s: how long, as the endpoint says; None where it does not say.
+    """
+
+    def __init__(self, message: str, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+    def __reduce__(self) -> tuple[type[RateLimited], tuple[str, float | None]]:
+        return type(self), (str(self), self.retry_after_s)
+
+
+class ContextOverflow(ChatError):
+    """The conversation is longer than the model can read; asking again is of no use before it is shortened."""
+
+
+class RequestRefused(ChatError):
+    """The endpoint cannot do what was asked for: a schema, tools, a filtered content."""
+
+
+class UnusableAnswer(ChatError):
+    """The endpoint answered something that is no answer of the protocol."""
+
+
+class BudgetExceeded(LLMGymError):
+    """The money or the tokens that were allowed are spent; nothing was asked. A resumed run goes on from here."""
 
 
 def suggestion(name: str, known: list[str], shown: int = 12) -> str:

@@ -64,7 +64,7 @@ def make_env() -> Callable[..., gym.Env[str, str]]:
 def _make_env(env_id: str, **settings: Any) -> gym.Env[str, str]:
     with warnings.catch_warnings():
         # Gymnasium calls every version but the newest out of date; here v0 is kept for comparison with the original.
-        warnings.filterwarnings("ignore", r".*The environment llm_gym/WebShop-v0 is out of date", DeprecationWarning)
+        warnings.filterwarnings("ignore", r".*The environment llm_gym/\w+-v0 is out of date", DeprecationWarning)
         return gym.make(env_id, **settings)
 
 

@@ -53,8 +53,9 @@ class BuildALFWorld:
     """Folder of the store; it must not exist yet, and appears only when all is done."""
     source: Annotated[Path | None, arg(name="from", metavar="PATH", help_behavior_hint="")] = None
     """Folder or archive of games, or one game.tw-pddl."""
-    annotations: Annotated[Path | None, arg(metavar="PATH", help_behavior_hint="(default: beside games in a folder)")] = None
-    """With --from: folder or archive of traj_data.json, which hold the goals in people's words."""
+    annotations: Annotated[Path | None, arg(metavar="PATH", help_behavior_hint="")] = None
+    """With --from: folder or archive of traj_data.json, which hold the goals in people's words; those that lie beside
+    games in a folder are found without it."""
     skip_bad: bool = False
     """With --from: count damaged games and leave them out, instead of stopping at the first."""
     invented: bool = False

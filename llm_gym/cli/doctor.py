@@ -28,7 +28,7 @@ _FIRST_WORLD = "WebShop-v1"
 """The environment that has to work on a fresh machine."""
 
 ADDS: Mapping[str, str] = {
-    "alfworld": "the original's own engine of ALFWorld (engine=textworld); pip compiles it with gcc, g++, make and cmake",
+    "alfworld": "the original engine of ALFWorld (engine=textworld); pip compiles it with gcc, g++, make and cmake",
     "spacy": "builds official WebShop files (nouns of titles); also run: python -m spacy download en_core_web_sm",
     "lucene": "the original's own search engine (search_engine=lucene); brings its Java machine along",
     "numba": "faster search in large catalogues",

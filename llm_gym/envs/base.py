@@ -152,6 +152,7 @@ class TextEnv(gym.Env[str, str]):
         """
         super().reset(seed=seed)
         self.task_id = self._chosen(options) if options else self._draw()
+        self._last = None  # should the task not begin, there is nothing to act upon
         self._last = self._begin(self.task_id)
         return self._last.observation, copied(self._last.info)
 

@@ -44,13 +44,13 @@ class Belief:
     """
 
     places: dict[str, None] = field(default_factory=dict)
-    near: frozenset[str] = frozenset()
+    near: tuple[str, ...] = ()
     visited: set[str] = field(default_factory=set)
     held: str | None = None
     shut: dict[str, bool] = field(default_factory=dict)
     contents: dict[str, frozenset[str]] = field(default_factory=dict)
     looked: dict[str, int] = field(default_factory=dict)
-    lamps: dict[str, frozenset[str]] = field(default_factory=dict)
+    lamps: dict[str, tuple[str, ...]] = field(default_factory=dict)
     lit: set[str] = field(default_factory=set)
     treated: dict[str, set[str]] = field(default_factory=dict)
     refused: set[tuple[str, str]] = field(default_factory=set)
@@ -119,7 +119,7 @@ class Belief:
         near = [name for name in examined if name in self.places or word_of(name) in known_places()]
         self.places.update(dict.fromkeys(near))
         self.visited.update(near)
-        self.near = frozenset(near)
+        self.near = tuple(near)
         self.held = next((name for name in examined if name not in self.near), None)  # nothing else can be examined
         self.lamps.update(dict.fromkeys(usable, self.near))
         return takes

@@ -28,8 +28,8 @@ _PUTTING: Final = frozenset({"put", "place", "move", "set", "throw", "bring", "l
 _TWICE: Final = frozenset({"two", "2", "both", "pair", "couple", "another"})
 _TREATING: Final[dict[Treatment, tuple[str, ...]]] = {
     "clean": ("clean", "wash", "rins", "wet", "damp", "soak", "scrub", "fill"),
-    "heat": ("heat", "hot", "warm", "cook", "microwaved", "bake", "reheat", "boil"),
-    "cool": ("cool", "chill", "cold", "refrigerated", "frozen", "freez", "ice"),
+    "heat": ("heat", "hot", "warm", "cook", "microwave", "bake", "reheat", "boil"),
+    "cool": ("cool", "chill", "cold", "refrigerate", "frozen", "freez", "ice"),
 }
 """How words begin that ask for a treatment."""
 _TREATED_AT: Final[dict[str, Treatment]] = {"sinkbasin": "clean", "microwave": "heat", "fridge": "cool"}
@@ -40,10 +40,10 @@ _BESIDE: Final = frozenset(
 """A place named after one of these is a landmark, not where the thing goes …"""
 _PARTS: Final = frozenset({"side", "edge", "top", "corner", "middle", "center", "back", "end", "part"})
 """… unless the word belongs to one of these: "on the right side of the counter"."""
-
 _WITHIN: Final = frozenset({"of", "in", "on", "at"})
-_ONWARDS: Final = frozenset({"and", "then", "to", "it", *_PUTTING})
-"""Between two places, `_WITHIN` begins the whole of a part ("the drawer of the desk") without a word of `_ONWARDS`."""
+"""One of these between two places begins the whole of a part: "the drawer of the desk"."""
+_ONWARDS: Final = frozenset({"and", "then", *_PUTTING})
+"""Words after which something else is spoken of."""
 _AWAY: Final = frozenset({"throw", "discard", "dispose", "trash"})
 _SETS: Final = frozenset({"key", "tissue"})
 """Named in the plural also when there is one."""
@@ -99,8 +99,10 @@ def _goals(words: list[str], mentions: list[Mention]) -> list[Mention]:
     goals: list[Mention] = []
     for previous, mention in pairwise(mentions):
         between = words[previous.ends : mention.begins]
-        beside = not _BESIDE.isdisjoint(between) and _PARTS.isdisjoint(between)
-        whole = previous in goals and between[:1] and between[0] in _WITHIN and _ONWARDS.isdisjoint(between)
+        onwards = max((at for at, word in enumerate(between, 1) if word in _ONWARDS), default=0)
+        nearest = between[onwards:]
+        beside = not _BESIDE.isdisjoint(nearest) and _PARTS.isdisjoint(nearest)
+        whole = previous in goals and not onwards and between[:1] and between[0] in _WITHIN and "to" not in between
         if mention.kinds[0] in known_places() and not beside and not whole:
             goals.append(mention)
     return goals
@@ -126,9 +128,9 @@ def _is_look(words: list[str]) -> bool:
 
 
 def _spoken_treatment(words: list[str], mentions: list[Mention]) -> Treatment | None:
-    """What a word outside the names asks for."""
+    """What a word outside the names asks for, or the first one: "microwave an egg"."""
     named = {at for mention in mentions for at in range(mention.begins, mention.ends)}
-    others = [word for at, word in enumerate(words) if at not in named]
+    others = [word for at, word in enumerate(words) if at == 0 or at not in named]
     for treatment, stems in _TREATING.items():
         if any(word.startswith(stems) for word in others):
             return treatment
@@ -136,7 +138,7 @@ def _spoken_treatment(words: list[str], mentions: list[Mention]) -> Treatment | 
 
 
 def _mentions(words: list[str]) -> Iterator[Mention]:
-    """The longest phrases first come, from left to right."""
+    """From left to right, of overlapping phrases the longest."""
     phrases = _phrases()
     longest = max(map(len, phrases))
     begins = 0
@@ -166,4 +168,4 @@ def _singular(word: str) -> str:
         return _IRREGULAR[word]
     if word.endswith(_PLURAL_ES):
         return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 2 else word

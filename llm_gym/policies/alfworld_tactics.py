@@ -124,7 +124,7 @@ def _light(errand: Look, belief: Belief) -> list[str]:
     if here := [f"use {lamp}" for lamp in lamps if belief.lamps[lamp] == belief.near]:
         return here
     if lamps:
-        return [f"go to {place}" for lamp in lamps for place in sorted(belief.lamps[lamp])]
+        return [f"go to {place}" for lamp in lamps for place in belief.lamps[lamp]]
     unseen = [place for place in belief.places if place not in belief.visited]
     likely = _cheapest(unseen, [-probability(errand.lamp, word_of(place)) for place in unseen])
     return [f"go to {place}" for place in likely] or _look_again(belief)

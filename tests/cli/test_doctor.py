@@ -60,6 +60,13 @@ def test_a_missing_extra_is_told_with_what_it_adds_and_the_pip_line():
     assert "search_engine=lucene" in found[1].detail
 
 
+def test_the_extra_of_the_original_engine_says_what_it_is_compiled_with():
+    [found] = extras([Requirement("no-such-package", "1", "alfworld")])
+    assert "engine=textworld" in found.detail
+    assert "gcc, g++, make and cmake" in found.detail
+    assert found.detail.endswith('\npip install "llm-gym[alfworld]"')
+
+
 def test_extras_for_developers_are_not_offered():
     assert extras([Requirement("pytest", None, "dev"), Requirement("numpy", None, "all")]) == []
 

@@ -9,7 +9,7 @@ EVALUATE = ("evaluate", "Corridor-v0", "--policy", "random")
 WRONG = [
     (("evalute", "Corridor-v0"), "Unknown command 'evalute'. Did you mean 'evaluate'?"),
     (("evaluate", "corrido-v0", "--policy", "random"), "Unknown environment 'corrido-v0'. Did you mean 'Corridor-v0'?"),
-    (("evaluate", "Corridor", "--policy", "random"), "Did you mean 'Corridor-v0'?"),
+    (("evaluate", "Corrido", "--policy", "random"), "Did you mean 'Corridor-v0'?"),
     (("play", "Webshp-v1"), "Did you mean 'WebShop-v1' or 'WebShop-v0'?"),
     (("evaluate", "CartPole-v1", "--policy", "random"), "has no task panel"),
     (("evaluate", "nowhere.there:X-v0", "--policy", "random"), "nowhere.there cannot be imported"),
@@ -69,7 +69,7 @@ def test_wrong_input(run, tmp_path, monkeypatch, words, message):
         (*EVALUATE, "--polcy", "rule"),
         ("report", "x", "--format", "html"),
         ("list", "tasks"),
-        ("build", "alfworld", "--to", "x"),
+        ("build", "miniwob", "--to", "x"),
     ],
 )
 def test_words_that_fit_no_flag_are_answered_with_the_way_to_help(run, capsys, words):

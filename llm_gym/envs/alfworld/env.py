@@ -117,7 +117,7 @@ class ALFWorld(TextEnv):
         """
         if not isinstance(self._engine, NativeEngine):
             raise InvalidSetting('Only engine="native" can go back to a state.')
-        if len(state.contents) != len(self.house.place):
+        if not self.house.has(state):
             raise InvalidSetting("This is a state of another game.")
         self._last = self._outcome(self._engine.restore(state))
         return self._last.observation, copied(self._last.info)
@@ -141,12 +141,12 @@ class ALFWorld(TextEnv):
     def _begin(self, task_id: str) -> Outcome:
         identity, _, annotation = task_id.partition("#")
         game = self.games.game(self.split, identity)
-        self._game, self._planner, self._played = game, None, []
-        self._goal = game.annotations[int(annotation)] if annotation else game.goal
-        self._task_type = game.task_type
-        reply = self._engine.begin(game, self._goal, self.wording)
+        goal = game.annotations[int(annotation)] if annotation else game.goal
+        reply = self._engine.begin(game, goal, self.wording)
         if self._machine is not self._engine:
-            self._machine.begin(game, self._goal, self.wording)
+            self._machine.begin(game, goal, self.wording)
+        self._game, self._goal, self._task_type = game, goal, game.task_type
+        self._planner, self._played = None, []
         return self._outcome(reply)
 
     def _respond(self, action: str) -> Outcome | str:

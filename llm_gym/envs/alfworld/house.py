@@ -69,6 +69,11 @@ class House:
     def is_shut(self, receptacle: int, state: State) -> bool:
         return receptacle in self.openable and receptacle not in state.opened
 
+    def has(self, state: State) -> bool:
+        """Whether a state may be one of this house: of as many places, and with the same things somewhere."""
+        sizes = len(state.contents) == len(self.place) and state.location < len(self.location_names)
+        return sizes and _things_in(state) == _things_in(self.initial)
+
 
 class _Builder:
     """Numbers instead of ids."""
@@ -177,6 +182,10 @@ class _Builder:
         return tuple(
             tuple(sorted(inside[number])) if number in holders else None for number in range(len(self.ids["object"]))
         )
+
+
+def _things_in(state: State) -> set[int | None]:
+    return {state.held, None}.union(*state.contents)
 
 
 def _of_types(types: tuple[str, ...], *wanted: str) -> Things:

@@ -50,7 +50,7 @@ def installed(release: Release, target: Path, *, annotations: bool) -> GameStore
     if found != release.name:
         what = f"release {found}" if found else f"the games {store.name}"
         raise InvalidSetting(f"{target} holds {what}, not release {release.name}. Choose another folder.")
-    if annotations and not store.meta[_ANNOTATED]:
+    if annotations and not store.meta.get(_ANNOTATED):
         raise InvalidSetting(f"{target} was made without annotations. Remove it to get the games with them.")
     return store
 

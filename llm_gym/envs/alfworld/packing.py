@@ -28,7 +28,7 @@ class Packed(NamedTuple):
 def fixed_part(facts: frozenset[Fact]) -> frozenset[Fact]:
     """The facts that speak of nothing that can be picked up, nor of the agent: those of the house."""
     loose = {fact[1] for fact in facts if fact[0] == "pickupable"} | {AGENT}
-    return frozenset(fact for fact in facts if loose.isdisjoint(fact[1:]))
+    return frozenset(fact for fact in facts if loose.isdisjoint(fact))
 
 
 def ids_of(facts: Iterable[Fact]) -> tuple[str, ...]:

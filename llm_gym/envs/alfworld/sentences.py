@@ -10,7 +10,6 @@ from llm_gym.envs.alfworld.state import State
 from llm_gym.envs.alfworld.wording import TASK_PREFIX, WELCOME, Wording
 
 _ANSWERS = {
-    "close": "You close the {receptacle}.",
     "take": "You pick up the {object} from the {receptacle}.",
     "clean": "You clean the {object} using the {receptacle}.",
     "heat": "You heat the {object} using the {receptacle}.",
@@ -53,6 +52,8 @@ def feedback(house: House, state: State, move: Move, wording: Wording) -> str:
             return f"You arrive at {where}. {seen_in(house, state, place)}"
         case "open":
             return f"You open the {house.receptacle_names[place]}. {seen_in(house, state, place)}"
+        case "close":
+            return f"You close the {house.receptacle_names[place]}."
         case "examine":
             return seen_in(house, state, place)
         case "inspect":

@@ -127,13 +127,14 @@ def _of_archive(path: Path, name: str) -> Iterator[Found]:
     try:
         yield from _of_zip(path, name) if path.suffix.lower() == ".zip" else _of_tar(path, name)
     except _DAMAGED as error:
-        raise DataError(f"{path} is damaged: {error or type(error).__name__}. Get it again.") from error
+        reason = str(error).partition("\n")[0].rstrip(".:") or type(error).__name__
+        raise DataError(f"{path} is damaged: {reason}. Get it again.") from error
     except _REFUSED as error:
         raise DataError(f"{path} cannot be read: {error}. Unpack it and give the folder.") from error
 
 
 def _of_tar(path: Path, name: str) -> Iterator[Found]:
-    with tarfile.open(path, "r|*") as archive:
+    with tarfile.open(path) as archive:
         for member in archive:
             if member.isreg() and PurePosixPath(member.name).name == name:
                 where = f"{path}: {member.name}"
@@ -142,6 +143,14 @@ def _of_tar(path: Path, name: str) -> Iterator[Found]:
                 content = archive.extractfile(member)
                 assert content is not None, "a regular file has content"
                 yield Found(*_place_in(path, member.name), where, content.read())
+        _read_to_the_end(archive)
+
+
+def _read_to_the_end(archive: tarfile.TarFile) -> None:
+    """Only there is the checksum of what was decompressed."""
+    assert archive.fileobj is not None, "it is open"
+    while archive.fileobj.read(2**20):
+        pass
 
 
 def _of_zip(path: Path, name: str) -> Iterator[Found]:

@@ -44,6 +44,13 @@ class Entry(NamedTuple):
     annotations: int
 
 
+class _House(NamedTuple):
+    """What the games of a house have in common, and the ids in it."""
+
+    facts: frozenset[Fact]
+    ids: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class _Index:
     """index.bin."""
@@ -134,16 +141,14 @@ class GameStore:
         house = self._index.houses[position]
         record = self._record(len(self._index.house_sizes) + position, self._index.game_samples, task_id)
         try:
-            return _game(record, split, task_id, *self._house(house))
+            return _game(record, split, task_id, self._house(house))
         except _UNREADABLE as error:
             raise self._damaged(task_id, error) from error
 
-    def _read_house(self, number: int) -> tuple[frozenset[Fact], tuple[str, ...]]:
-        """The facts of a house, and the ids in them."""
+    def _read_house(self, number: int) -> _House:
         if not 0 <= number < len(self._index.house_sizes):
             raise ValueError(f"it has no house {number}")
-        facts = unpack(Packed(*self._record(number, self._index.house_samples, f"house {number}")))
-        return facts, ids_of(facts)
+        return _house(self._record(number, self._index.house_samples, f"house {number}"))
 
     def _record(self, number: int, samples: bytes, what: str) -> Any:
         try:
@@ -192,7 +197,7 @@ class _Writer:
     """Games as records, not compressed yet; about two kilobytes each."""
 
     def __init__(self) -> None:
-        self.houses: dict[frozenset[Fact], tuple[bytes, tuple[str, ...]]] = {}
+        self.houses: dict[frozenset[Fact], tuple[bytes, _House]] = {}
         self.games: dict[tuple[str, str], _Written] = {}
         """Split and id → what is written of it."""
 
@@ -202,11 +207,12 @@ class _Writer:
             raise BadRecord(f"There are two games {game.task_id} in split {game.split}.")
         fixed = fixed_part(game.problem.facts)
         if fixed not in self.houses:
-            self.houses[fixed] = orjson.dumps(tuple(pack(fixed))), ids_of(fixed)
-        house, ids = self.houses[fixed]
-        record = _record_of(game, fixed, ids)
+            house = orjson.dumps(tuple(pack(fixed)))
+            self.houses[fixed] = house, _house(orjson.loads(house))
+        house, read_back = self.houses[fixed]
+        record = _record_of(game, fixed, read_back.ids)
         readable = game.task_id.isprintable() and "#" not in game.task_id
-        if not readable or _game(orjson.loads(record), *place, fixed, ids) != game:
+        if not readable or _game(orjson.loads(record), *place, read_back) != game:
             raise BadRecord(
                 f"Game {game.task_id!r:.200} cannot be stored: a name holds a blank, a # or a character that cannot be "
                 "printed."
@@ -256,16 +262,21 @@ def digest_of(game: Game) -> bytes:
     return hashlib.sha256(orjson.dumps((game.split, game.task_id, *world, *told))).digest()
 
 
-def _record_of(game: Game, fixed: frozenset[Fact], ids: Sequence[str]) -> bytes:
+def _record_of(game: Game, house: frozenset[Fact], ids: Sequence[str]) -> bytes:
     problem = game.problem
-    own = pack(problem.facts - fixed, ids)
+    own = pack(problem.facts - house, ids)
     content = (problem.name, problem.goal, game.goal, game.walkthrough, game.annotations, game.solvable, *own)
     return orjson.dumps(content)
 
 
-def _game(record: Any, split: str, task_id: str, fixed: frozenset[Fact], ids: Sequence[str]) -> Game:
+def _house(record: Any) -> _House:
+    facts = unpack(Packed(*record))
+    return _House(facts, ids_of(facts))
+
+
+def _game(record: Any, split: str, task_id: str, house: _House) -> Game:
     name, expression, goal, walkthrough, annotations, solvable, *own = record
-    problem = Problem(name, fixed | unpack(Packed(*own), ids), nested(expression))
+    problem = Problem(name, house.facts | unpack(Packed(*own), house.ids), nested(expression))
     commands = None if walkthrough is None else tuple(walkthrough)
     return Game(task_id, split, goal, problem, commands, tuple(annotations), solvable)
 

@@ -6,10 +6,8 @@ import gc
 import sys
 import threading
 import time
-import tracemalloc
 from collections.abc import Callable
 from copy import deepcopy
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -322,15 +320,10 @@ def test_a_thousand_games_leave_nothing_behind(kitchen: Problem, sketch: Make) -
 
     play(20)
     gc.collect()
-    tracemalloc.start()
-    play(2)
-    gc.collect()
-    before = tracemalloc.get_traced_memory()[0]
+    before = sys.getallocatedblocks()
     play(1000)
     gc.collect()
-    grown = tracemalloc.get_traced_memory()[0] - before
-    tracemalloc.stop()
-    assert grown < 50_000
+    assert sys.getallocatedblocks() - before < 1_000
 
 
 def test_houses_are_shared_by_engines_and_forgotten_in_time(kitchen: Problem, sketch: Make) -> None:
@@ -339,10 +332,3 @@ def test_houses_are_shared_by_engines_and_forgotten_in_time(kitchen: Problem, sk
     for number in range(100):
         house_of(sketch().receptacle(f"shelf_bar_{number}", 1).problem())
     assert house_of(kitchen)[0] is not house
-
-
-def test_a_game_of_a_file_written_by_hand_can_be_played(player: Make) -> None:
-    problem = Problem.parse((Path(__file__).parent / "kitchen.pddl").read_text(encoding="utf-8"))
-    assert player(problem).reply.text.startswith(
-        "-= Welcome to TextWorld, ALFRED! =-\n\nYou are in the middle of a room."
-    )

@@ -47,7 +47,7 @@ def grammar(wording: Wording) -> str:
 def _replaced(text: str, old: str, new: str) -> str:
     if old not in text:
         raise DataMismatch(
-            f'The installed package alfworld has other texts: {old!r} is not in them. '
+            f"The installed package alfworld has other texts: {old!r} is not in them. "
             'Install the tested one: pip install "alfworld==0.4.2"'
         )
     return text.replace(old, new)

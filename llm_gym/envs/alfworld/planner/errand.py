@@ -95,10 +95,6 @@ class Errand(ABC):
     def bound(self, situation: Situation) -> int:
         """A number of commands with fewer of which the goal cannot be met; `IMPOSSIBLE`: with none at all."""
 
-    def enough(self, situation: Situation) -> bool:
-        """Whether there are as many targets as it takes, in so far as `bound` does not see to that."""
-        return True
-
     @abstractmethod
     def treatments(self, situation: Situation, view: View) -> Iterator[Deed]:
         """What can be done beside taking and putting."""
@@ -160,7 +156,7 @@ class Errand(ABC):
         here, held, inside, shut, done, spare = situation
         location = self.house.place
         if held == NOTHING:
-            for thing, place in inside:
+            for thing, place in sorted(inside):
                 if thing in self.movable:
                     left = inside - {(thing, place)}
                     following = Situation(location[place], thing, left, shut - {place}, done, spare)

@@ -48,7 +48,7 @@ class Lighting(Errand):
     def treatments(self, situation: Situation, view: View) -> Iterator[Deed]:
         """Lighting a lamp; and, with a target in the hand, going to a lit one."""
         here, held, inside, _, done, _ = situation
-        for lamp, place in inside:
+        for lamp, place in sorted(inside):
             location = self.house.place[place]
             if lamp in self.lamps and lamp not in done:
                 following = situation._replace(here=location, done=done | {lamp})

@@ -44,11 +44,6 @@ class Placing(Errand):
     def met(self, situation: Situation) -> bool:
         return self._most_at_home(situation) >= self.count
 
-    def enough(self, situation: Situation) -> bool:
-        movable = self.movable & {thing for thing, _ in situation.inside} | self.targets & {situation.held}
-        fixed = Counter(place for thing, place in situation.inside if thing not in movable and place in self.homes)
-        return len(movable) + max(fixed.values(), default=0) >= self.count
-
     def bound(self, situation: Situation) -> int:
         """The least of three ways to go on; where one goes to fetch, treat and put is chosen apart for each object."""
         missing = self.count - self._most_at_home(situation)

@@ -20,7 +20,7 @@ def shortest(errand: Errand, start: Situation, view: View, limit: int = IMPOSSIB
     looks at about one situation for each deed of the plan.
     """
     bound = errand.bound(start)
-    if bound > limit or not errand.enough(start):
+    if bound > limit:
         return None
     order = count()
     cost = {start: 0}

@@ -1,0 +1,1 @@
+"""Chat models: a protocol, an endpoint, and layers around it."""
