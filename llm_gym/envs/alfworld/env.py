@@ -14,7 +14,7 @@ from llm_gym.envs.alfworld.engines.native import NativeEngine
 from llm_gym.envs.alfworld.game import Game
 from llm_gym.envs.alfworld.games import EMBEDDED, open_games
 from llm_gym.envs.alfworld.house import House
-from llm_gym.envs.alfworld.panels import make_panel
+from llm_gym.envs.alfworld.panels import default_split, make_panel
 from llm_gym.envs.alfworld.planner import Planner
 from llm_gym.envs.alfworld.sentences import command
 from llm_gym.envs.alfworld.state import State
@@ -37,7 +37,8 @@ class ALFWorld(TextEnv):
     Args:
         games: "embedded" (invented games), "official" (what `llm-gym download alfworld` fetched), a store built by
             `llm-gym build alfworld`, a folder or archive of official games, or one `game.tw-pddl`.
-        split: "train", "valid_seen", "valid_unseen", or another one that the games have.
+        split: "train", "valid_seen", "valid_unseen", or another one that the games have; None: "valid_unseen", or the
+            games of a file or folder that belong to no split.
         task_types: only these, by name ("pick_heat_then_place_in_recep") or short name ("heat"); None: all.
         engine: "native", or "textworld" (the original engine; needs the extra `alfworld`). Both say the same.
         goal: "templated", or "annotation": in the words of people, each of which is a task of its own.
@@ -54,7 +55,7 @@ class ALFWorld(TextEnv):
     def __init__(
         self,
         games: str | Path = EMBEDDED,
-        split: str = "valid_unseen",
+        split: str | None = None,
         task_types: Sequence[str] | str | None = None,
         engine: Literal["native", "textworld"] = "native",
         goal: Literal["templated", "annotation"] = "templated",
@@ -66,9 +67,9 @@ class ALFWorld(TextEnv):
                 raise UnknownName(kind, name, known)
         self.games = open_games(games)
         annotated = goal == "annotation"
-        panel = make_panel(self.games, split, task_types, shuffled=self.shuffled, annotated=annotated)
+        self.split = split or default_split(self.games)
+        panel = make_panel(self.games, self.split, task_types, shuffled=self.shuffled, annotated=annotated)
         super().__init__(panel, render_mode)
-        self.split = split
         self.engine_name = engine
         self.goal_kind = goal
         self.expert_plan = expert_plan

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from llm_gym.envs.alfworld.game import SPLITS
+from llm_gym.envs.alfworld.sources import NO_SPLIT
 from llm_gym.envs.alfworld.store import Entry, GameStore
 from llm_gym.envs.alfworld.tasks import TASK_TYPES
 from llm_gym.envs.base import TaskPanel
@@ -14,8 +15,14 @@ from llm_gym.errors import InvalidSetting, MissingData, UnknownName
 TaskTypes = str | int | Iterable[str | int] | None
 """Names of kinds of task, long or short, or the numbers that the original has for them; None: all."""
 
+DEFAULT_SPLIT = "valid_unseen"
 _NUMBERED = ("pick", "look", "clean", "heat", "cool", "two")
 """Short names in the order in which the original numbers them, from 1."""
+
+
+def default_split(store: GameStore) -> str:
+    """The split that is played when none is named: the games of unseen rooms, or those that belong to no split."""
+    return NO_SPLIT if list(store.splits) == [NO_SPLIT] else DEFAULT_SPLIT
 
 
 def make_panel(

@@ -261,6 +261,13 @@ def test_the_solution_begins_where_the_agent_stands(store: Path) -> None:
     assert world.solution() == []
 
 
+def test_the_solution_is_that_of_the_present_game(store: Path) -> None:
+    world = ALFWorld(store, "train")
+    for task, expected in {"heat/1": HEATED, "pick/1": list(WALKTHROUGH), "pick/won": []}.items():
+        world.reset(options={"task": task})
+        assert world.solution() == expected
+
+
 def test_the_solution_finds_back_from_a_wrong_way(world: ALFWorld) -> None:
     world.step("go to microwave 1")
     world.step("open microwave 1")
@@ -294,7 +301,7 @@ def test_one_file_of_a_game_that_cannot_be_won_is_played_and_never_won(
     path = tmp_path / "pick_and_place_simple-Cup" / "trial_1" / "game.tw-pddl"
     path.parent.mkdir(parents=True)
     path.write_bytes(game_file(solvable=False, walkthrough=None, problem=problem.to_pddl()))
-    world = ALFWorld(path, "game")
+    world = ALFWorld(path)
     assert world.reset()[1]["task_id"] == "pick_and_place_simple-Cup/trial_1"
     assert world.solution() == []
     assert world.step("go to shelf 1")[0] == "You arrive at shelf 1. On the shelf 1, you see a statue 1."

@@ -23,7 +23,7 @@ def test_the_first_id_has_the_highest_number() -> None:
 
 
 def test_an_id_that_occurs_twice_is_one_thing() -> None:
-    assert display_names(["cup_bar_1", "cup_bar_1"]) == {"cup_bar_1": "cup 1"}
+    assert display_names(["cup_bar_2", "cup_bar_1", "cup_bar_2"]) == {"cup_bar_1": "cup 2", "cup_bar_2": "cup 1"}
 
 
 def test_each_word_is_numbered_apart() -> None:
@@ -54,6 +54,7 @@ def test_order_is_that_of_code_points_and_not_of_numbers() -> None:
         ("sink_bar__minus_00_dot_5", "sink 1"),
         ("bathtub_bar_1_bar_bathtubbasin", "bathtubbasin 1"),
         ("bathtub_bar_1_bar_sinkbasin", "bathtubbasin 1"),
+        ("sink_bar_1_bar_sinkbasin_bar_2", "sinkbasin 1"),
         ("tv_bar_stand_bar_1", "tv 1"),
         ("garbagecan_bar_1", "garbagecan 1"),
         ("desklamp_bar__plus_01_dot_20_bar__plus_00_dot_80", "desklamp 1"),

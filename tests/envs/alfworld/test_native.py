@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import sys
 import threading
 import time
@@ -252,6 +253,34 @@ def test_a_game_that_cannot_be_played_leaves_the_engine_with_the_one_before(game
         game.engine.begin(Game("bad/trial", "train", "x.", sketch(start=None).problem()), "x.", ORIGINAL)
     assert game.engine.state is state
     assert game.type("move apple 1 to countertop 1") == "You move the apple 1 to the countertop 1."
+
+
+ODD_WORDS = st.sampled_from(["(", ")", "and", "not", "exists", "forall", "=", "-", "?o", "?r", "object", "receptacle"])
+
+
+@given(data=st.data())
+def test_a_damaged_game_is_refused_with_a_sentence_or_played(player: Make, sketch: Make, data: st.DataObject) -> None:
+    house = sketch().receptacle("shelf_bar_1", 1, "cup_bar_1").flag("cup_bar_1", "pickupable").fits("shelf", "cup")
+    goal = "(exists (?r - receptacle ?o - object) (and (objectType ?o CupType) (not (isHot ?o)) (inReceptacle ?o ?r)))"
+    words = re.findall(r"\(:?|\)|[^\s()]+", house.problem(goal).to_pddl())
+    begin = words.index("(:", words.index("init") + 1)  # the goal: most of what can go wrong is there
+    for _ in range(data.draw(st.integers(1, 4))):
+        first, last = data.draw(st.integers(begin, len(words) - 1)), data.draw(st.integers(0, len(words) - 1))
+        change = data.draw(st.sampled_from(["copy", "cut", "swap", "insert"]))
+        if change == "copy":
+            words[first] = words[last]
+        elif change == "cut":
+            del words[first]
+        elif change == "swap":
+            words[first], words[last] = words[last], words[first]
+        else:
+            words.insert(first, data.draw(ODD_WORDS))
+    try:
+        game = player(Problem.parse(" ".join(words).replace("(: ", "(:")))
+    except BadRecord:
+        return
+    for possible in game.reply.admissible:
+        game.type(possible)
 
 
 def test_the_caller_may_change_the_list_of_commands(game: Any) -> None:

@@ -24,9 +24,13 @@ from llm_gym.envs.alfworld.game import Game
 from llm_gym.envs.alfworld.problem import Expression, Problem
 from llm_gym.envs.alfworld.tasks import TASK_TYPES
 from llm_gym.envs.alfworld.wording import CURRENT, ORIGINAL, Wording, reworded
+from llm_gym.errors import DataError
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 BOTH = pytest.mark.parametrize("wording", [CURRENT, ORIGINAL], ids=lambda wording: wording.name)
+
+CRASHING = "look_at_obj_in_light-Laptop-None-FloorLamp-205/trial_T20190907_130015_600297"
+"""Its only lamp is in no receptacle, so that it cannot be turned on; the release says that it is not solvable."""
 
 HOT_APPLE_ON_COUNTER = """(exists (?r - receptacle ?o - object) (and (heatable ?o) (isHot ?o) (inReceptacle ?o ?r)
     (objectType ?o AppleType) (receptacleType ?r CounterTopType)))"""
@@ -248,6 +252,21 @@ def said_by_textworld(parity: ModuleType, jobs: list[Any]) -> list[Any]:
         for _ in range(10):
             said.append(world.respond(dice.choice(said[-1].admissible)))
     return said
+
+
+@pytest.mark.data
+@pytest.mark.textworld
+@pytest.mark.usefixtures("_textworld_packages")
+def test_a_game_that_crashes_the_original_is_named_by_one_engine_and_played_by_the_other(
+    release: Callable[..., Iterator[Any]],
+) -> None:
+    [official] = release(ORIGINAL, {CRASHING})
+    game = official.game()
+    with pytest.raises(DataError, match=f"TextWorld cannot play game {CRASHING}: its goal can never be met"):
+        make_engine("textworld").begin(game, game.goal, ORIGINAL)
+    reply = make_engine("native").begin(game, game.goal, ORIGINAL)
+    assert reply.text.endswith("Your task is to: " + game.goal)
+    assert not reply.won
 
 
 @pytest.mark.data

@@ -166,6 +166,7 @@ def test_something_that_the_goal_takes_for_another_kind_is_refused() -> None:
         problem("(opened" + " " * 100_000 + "r)" + "(" * 1000),
         problem("(= (distance a b)" + " " * 100_000 + "x"),
         problem("(= (distance" + " " * 100_000),
+        problem("(= (distance a b)" + " " * 100_000 + "(x)"),
         problem("(=" * 50_000),
         problem("(=(" * 30_000),
         problem("(= (" * 1000 + ")" * 1000),
@@ -179,7 +180,7 @@ def test_something_that_the_goal_takes_for_another_kind_is_refused() -> None:
         "(:init" * 10_000 + "(:goal" * 10_000,
         ";" * 100_000 + problem(),
     ],
-    ids=range(19),
+    ids=range(20),
 )
 def test_hundred_thousand_odd_characters_are_read_or_refused_at_once(text: str) -> None:
     begin = time.process_time()
