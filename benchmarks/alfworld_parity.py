@@ -15,7 +15,6 @@ import itertools
 import json
 import os
 import random
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -38,6 +37,8 @@ RELEASES = {"current": "games_v2.1.3_tw-pddl.tar.xz", "original": "games_v2.1.1_
 WORDINGS = {wording.name: wording for wording in (CURRENT, ORIGINAL)}
 KINDS = ("introduction", "observation", "admissible", "won", "score", "over")
 MALFORMED = 0.05
+SHARE = 20
+"""Number of games that a process plays before it hands in what it found."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,8 @@ def main(args: Args) -> None:
     jobs = [job for job in chosen(args) if (job.game.task_id, job.wording, setting(args)) not in done]
     console.print(f"{len(jobs)} games to compare, {len(done)} in {args.log} already")
     with args.log.open("a", encoding="utf-8") as log:
+        if log.tell():
+            log.write("\n")  # the last line may have been cut
         for number, outcome in enumerate(outcomes(args, jobs), 1):
             log.write(json.dumps(vars(outcome)) + "\n")
             log.flush()
@@ -109,8 +112,9 @@ def setting(args: Args) -> str:
 
 
 def read_log(log: Path) -> list[dict[str, Any]]:
-    lines = log.read_text(encoding="utf-8").splitlines() if log.is_file() else []
-    return [json.loads(line) for line in lines if line.endswith("}")]
+    """The lines that were written to their end."""
+    lines = log.read_text(encoding="utf-8").splitlines(keepends=True) if log.is_file() else []
+    return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}\n")]
 
 
 def chosen(args: Args) -> list[Job]:
@@ -134,7 +138,7 @@ def outcomes(args: Args, jobs: list[Job]) -> Iterator[Outcome]:
     if args.jobs == 1:
         yield from compared(args, jobs)
         return
-    shares = [jobs[number :: args.jobs] for number in range(args.jobs)]
+    shares = [jobs[number : number + SHARE] for number in range(0, len(jobs), SHARE)]
     with ProcessPoolExecutor(args.jobs) as pool:
         for share in pool.map(_compared_list, itertools.repeat(args), shares):
             yield from share
@@ -256,7 +260,9 @@ def show(console: Console, lines: list[dict[str, Any]]) -> None:
         compared = sum((Counter(line["compared"]) for line in of_key), Counter[str]())
         different = Counter(one["kind"] for line in of_key for one in line["differences"])
         splits = Counter(line["split"] for line in of_key)
-        table = Table(title=f"{key[0]}, {key[1]} wording: {dict(splits)}", title_justify="left")
+        games = ", ".join(f"{count} {split}" for split, count in sorted(splits.items()))
+        console.print(f"[b]{key[1]} wording[/b]: {games} ({key[0]})")
+        table = Table()
         for column in ("compared", "equal", "different"):
             table.add_column(column, justify="left" if column == "compared" else "right")
         for kind in KINDS:
@@ -272,6 +278,4 @@ def show(console: Console, lines: list[dict[str, Any]]) -> None:
 
 
 if __name__ == "__main__":
-    arguments = tyro.cli(Args)
-    sys.argv = sys.argv[:1]
-    main(arguments)
+    main(tyro.cli(Args))

@@ -1,6 +1,6 @@
 """Counts where things are in the training games of ALFWorld: the table that the expert searches by.
 
-    python benchmarks/alfworld_places.py GAMES [--out llm_gym/policies/alfworld_places.json]
+    python benchmarks/alfworld_places.py GAMES [--out llm_gym/policies/alfworld/places.json]
 
 GAMES is a store, a folder or an archive of the official games. Of each kind of place the table says how many there are,
 how many of them are shut at the beginning, and how many hold at least one thing of each kind.
@@ -20,7 +20,7 @@ import tyro
 from llm_gym.data import write_atomically
 from llm_gym.envs.alfworld.games import open_games
 from llm_gym.envs.alfworld.house import House
-from llm_gym.policies.alfworld_places import word_of
+from llm_gym.policies.alfworld.places import word_of
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Args:
 
     games: Annotated[str, tyro.conf.Positional]
     """A store, a folder or an archive of the official games."""
-    out: Path = Path("llm_gym/policies/alfworld_places.json")
+    out: Path = Path("llm_gym/policies/alfworld/places.json")
     """The table."""
 
 

@@ -40,6 +40,8 @@ class Decision:
     """None: the agent stops the episode."""
     rationale: str = ""
     usage: Usage | None = None
+    opinions: tuple[Opinion, ...] = ()
+    """What the policy was advised besides `info["opinions"]`; kept in the step."""
 
 
 class Info(TypedDict, total=False):

@@ -10,6 +10,7 @@ LLMGymError
 │   └── DataMismatch      … belongs to other data
 ├── RunFolderError        a run folder cannot be used
 │   └── PlanMismatch      … holds the results of another plan
+├── ExpertFailed          an expert that was asked for opinions raised, or gave what is none
 ├── ChatError             a model gave no answer that can be used
 │   ├── AccessDenied      … the key is missing or wrong, or does not reach so far
 │   ├── UnknownModel      … the endpoint has no such model
@@ -80,6 +81,10 @@ class RunFolderError(LLMGymError):
 
 class PlanMismatch(RunFolderError):
     """A run folder holds the results of another plan; the message shows the difference."""
+
+
+class ExpertFailed(LLMGymError):
+    """An expert raised an exception, or gave what is no opinion; the message names it. The episode cannot go on."""
 
 
 class ChatError(LLMGymError):

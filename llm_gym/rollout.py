@@ -41,10 +41,10 @@ class Rollout:
             if decision.action is None:
                 self._record(observation, decision, 0.0, self.info)
                 return self._episode("agent")
-            opinions = self.info
+            seen = self.info
             following, reward, terminated, truncated, info = env.step(decision.action)
             self.info = cast(Info, info)
-            self._record(observation, decision, float(reward), opinions)
+            self._record(observation, decision, float(reward), seen)
             observation = following
             if terminated or truncated:
                 return self._episode("task" if terminated else "limit")
@@ -62,7 +62,7 @@ class Rollout:
                 reward=reward,
                 invalid=None if stopped else self.info.get("invalid_action"),
                 rationale=decision.rationale,
-                opinions=tuple(seen.get("opinions", ())),
+                opinions=(*seen.get("opinions", ()), *decision.opinions),
                 usage=decision.usage,
             )
         )

@@ -11,12 +11,16 @@ import pytest
 
 import llm_gym
 from llm_gym.envs.base import panel_of
+from llm_gym.policies import RulePolicy
 from llm_gym.registry import wrappers
 from llm_gym.wrappers import WRAPPERS
 
 Make = Callable[..., gym.Env[str, str]]
 
-ARGUMENTS: dict[str, dict[str, Any]] = {"history": {"observations": 1, "actions": 2}}
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "history": {"observations": 1, "actions": 2},
+    "opinion": {"expert": RulePolicy(), "top_k": 2},
+}
 """Settings with which a wrapper does something; the others need none."""
 
 every_wrapper = pytest.mark.parametrize("name", sorted(wrappers))

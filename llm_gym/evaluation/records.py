@@ -131,9 +131,22 @@ def _usage(value: Any) -> bool:
     )
 
 
+def _opinions(value: Any) -> bool:
+    """A list of `[action, confidence or None, source]`."""
+    return isinstance(value, list) and all(
+        isinstance(one, list)
+        and len(one) == 3
+        and _text(one[0])
+        and (one[1] is None or _number(one[1]))
+        and _text(one[2])
+        for one in value
+    )
+
+
 def _trajectory(value: Any) -> bool:
     return isinstance(value, list) and all(
-        isinstance(step, dict) and ("usage" not in step or _usage(step["usage"])) for step in value
+        isinstance(step, dict) and _usage(step.get("usage", [0, 0, None])) and _opinions(step.get("opinions", []))
+        for step in value
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -45,14 +47,20 @@ class Cached(Layer):
             self.misses += kept is None
         if kept is not None:
             return kept
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)  # before anything is paid
-            completion = self.client.complete(request)
+        with self._writing():  # before anything is paid
+            path.parent.mkdir(parents=True, exist_ok=True)
+        completion = self.client.complete(request)
+        with self._writing():
             write_answer(path, completion)
-        except OSError as error:
-            raise DataError(f"The cache of answers {self.folder} cannot be written: {error}.") from error
         first = read_answer(path)
         return completion if first is None else replace(first, cached=False)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise DataError(f"The cache of answers {self.folder} cannot be written: {error}.") from error
 
 
 def read_answer(path: Path) -> Completion | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -40,7 +41,10 @@ class Endpoint:
             InvalidSetting: that is no address, or there is a secret in it.
         """
         url = (base_url or OPENAI).rstrip("/")
-        parts = urlsplit(url)
+        try:
+            parts, _ = urlsplit(url), urlsplit(url).port
+        except ValueError as error:
+            raise InvalidSetting(f"base_url is no address ({error}): {base_url!r}.") from error
         if parts.username or parts.password or parts.query:
             raise InvalidSetting("A base_url may hold no password and no query; the key belongs into the environment.")
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -57,30 +61,37 @@ class Endpoint:
     def __repr__(self) -> str:
         return f"Endpoint({self.url!r})"
 
-    def post(self, kind: Literal["chat", "embeddings"], body: Mapping[str, Any], extra: Mapping[str, Any]) -> bytes:
+    def post(
+        self, kind: Literal["chat", "embeddings"], body: Mapping[str, Any], extra: Mapping[str, Any], asked: Asked
+    ) -> bytes:
         """Ask, and give what is answered with status 200.
 
         Args:
             kind: what is asked for.
-            body: parameters of the protocol, `model` among them.
+            body: parameters of the protocol.
             extra: further parameters.
+            asked: for the sentences of errors.
 
         Raises:
             ChatError: nothing that is worth reading came back.
         """
-        asked = self.asked(str(body["model"]))
         client = self._client()
         resource = client.chat.completions if kind == "chat" else client.embeddings
+        headers = {"Authorization": require("openai", _EXTRA).omit} if self.key_variable is None else {}
         deadline = time.monotonic() + self.timeout_s
         with (
             self._failures(asked),
-            resource.with_streaming_response.create(**body, extra_body=dict(extra)) as response,
+            resource.with_streaming_response.create(**body, extra_body=dict(extra), extra_headers=headers) as response,
         ):
             return self._read(response.iter_bytes(), _LARGEST[kind], deadline, asked)
 
     def asked(self, model: str) -> Asked:
-        """For the sentences of errors."""
-        return Asked(self.url, model, self.key_variable)
+        """For the sentences of errors.
+
+        Raises:
+            AccessDenied: there is no key.
+        """
+        return Asked(self.url, model, self.key_variable, self._key())
 
     def _read(self, chunks: Iterator[bytes], largest: int, deadline: float, asked: Asked) -> bytes:
         """All bytes of an answer that is neither endless nor endlessly slow."""
@@ -97,25 +108,20 @@ class Endpoint:
     def _failures(self, asked: Asked) -> Iterator[None]:
         """Errors of the packages below as errors of this one.
 
-        The originals are not chained: they hold what the server said, and that may hold the key.
+        The originals are not chained, for they hold what the server said, and that may hold the key.
         """
         openai, httpx = require("openai", _EXTRA), require("httpx2", _EXTRA)
         try:
             yield
         except openai.APIStatusError as error:
-            said = self._without_key(error.response.text)
-            raise failure(asked, error.status_code, error.response.headers, said) from None
+            raise failure(asked, error.status_code, error.response.headers, error.response.text) from None
         except (openai.APITimeoutError, httpx.TimeoutException):
             raise EndpointDown(f"{asked.endpoint} gave no answer in {self.timeout_s:g} s.") from None
         except openai.APIConnectionError as error:
-            cause = self._without_key(str(error.__cause__ or error))
-            raise EndpointDown(f"{asked.endpoint} cannot be reached ({cause}). Is the server running?") from None
+            cause = asked.quoted(str(error.__cause__ or error))
+            raise EndpointDown(f"{asked.endpoint} cannot be reached: {cause} Is the server running?") from None
         except httpx.HTTPError as error:
-            raise EndpointDown(f"{asked.endpoint} broke off its answer ({self._without_key(str(error))}).") from None
-
-    def _without_key(self, text: str) -> str:
-        key = self._key()
-        return text.replace(key, "(the key)") if key else text
+            raise EndpointDown(f"{asked.endpoint} broke off its answer: {asked.quoted(str(error))}") from None
 
     def _key(self) -> str:
         """The key; empty where none is sent."""
@@ -141,11 +147,12 @@ class Endpoint:
         openai, key = require("openai", _EXTRA), self._key()
         # What is on this machine is never behind a proxy.
         local = urlsplit(self.url).hostname in _THIS_MACHINE
-        return openai.OpenAI(
+        client = openai.OpenAI(
             api_key=key or "none",
             base_url=self.url,
             timeout=self.timeout_s,
             max_retries=0,
-            default_headers=None if key else {"Authorization": openai.Omit()},
             http_client=openai.DefaultHttpx2Client(trust_env=False, timeout=self.timeout_s) if local else None,
         )
+        weakref.finalize(self, client.close)
+        return client

@@ -6,7 +6,7 @@ import json
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 
 from llm_gym.errors import (
@@ -40,6 +40,8 @@ _STRUCTURE = ("response_format", "json_schema", "json schema", "tool", "grammar"
 _OUT_OF_MONEY = ("insufficient_quota", "billing", "credit balance")
 SHOWN = 300
 """Characters of a server's own words that an error shows."""
+_SHORTEST_SECRET = 8
+"""What local servers are given for a key, such as `x`, is none, and would be found in many words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,12 @@ class Asked:
     endpoint: str
     model: str
     key_variable: str | None = None
+    key: str = field(default="", repr=False)
+
+    def quoted(self, body: str) -> str:
+        """The server's own words as `said_by` has them, without the key: some servers repeat it."""
+        secret = len(self.key) >= _SHORTEST_SECRET
+        return said_by(body.replace(self.key, "(the key)") if secret else body)
 
 
 def failure(asked: Asked, status: int, headers: Mapping[str, str], body: str) -> ChatError:
@@ -58,9 +66,9 @@ def failure(asked: Asked, status: int, headers: Mapping[str, str], body: str) ->
         asked: who was asked.
         status: of the response.
         headers: of the response; the names may be in any case.
-        body: of the response, without secrets.
+        body: of the response.
     """
-    said, words = said_by(body), body.lower()
+    said, words = asked.quoted(body), body.lower()
     told = f"{asked.endpoint} answered {status}: {said}" if said else f"{asked.endpoint} answered {status}."
     if status in (401, 402, 403):
         source = f"the key in {asked.key_variable}" if asked.key_variable else "access (no key was sent)"
@@ -94,7 +102,7 @@ def said_by(body: str) -> str:
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or a date); None where there is no sound hint."""
+    """Seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or a date); None without a sound hint."""
     named = {name.lower(): value.strip() for name, value in headers.items()}
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:

@@ -49,7 +49,11 @@ class OpenAICompatible:
             InvalidSetting: one of these cannot work.
         """
         if structure not in get_args(Structure):
-            raise InvalidSetting(f"Unknown structure {structure!r}. {suggestion(str(structure), [*get_args(Structure)])}")
+            raise InvalidSetting(
+                f"Unknown structure {structure!r}. {suggestion(str(structure), [*get_args(Structure)])}"
+            )
+        if fixed := {"model", "messages", "stream"} & set(parameters or {}):
+            raise InvalidSetting(f"parameters may not hold {', '.join(sorted(fixed))}.")
         self._model, self._structure, self._parameters = model, structure, dict(parameters or {})
         self._endpoint = Endpoint(base_url, key_variable, timeout_s)
         self._name = name or self._endpoint.url
@@ -71,8 +75,8 @@ class OpenAICompatible:
         body = body_of(request, self._model, self._structure)
         sent = {name: value for name, value in body.items() if name not in self._parameters}
         extra = {name: value for name, value in self._parameters.items() if value is not None}
-        content = self._endpoint.post("chat", sent, extra)
-        return completion_of(content, request, self._structure, self._endpoint.asked(self._model))
+        asked = self._endpoint.asked(self._model)
+        return completion_of(self._endpoint.post("chat", sent, extra, asked), request, self._structure, asked)
 
     def __repr__(self) -> str:
         return f"OpenAICompatible({self._model!r}, {self._name!r})"

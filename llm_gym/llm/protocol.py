@@ -11,7 +11,7 @@ import orjson
 from llm_gym.core import Usage
 from llm_gym.errors import RequestRefused, UnusableAnswer
 from llm_gym.llm.chat import Completion, Finish, Message, Request, Tool, ToolCall
-from llm_gym.llm.failures import Asked, failure, said_by
+from llm_gym.llm.failures import Asked, failure
 from llm_gym.llm.tokens import count_tokens
 
 Structure = Literal["schema", "tools", "text"]
@@ -19,7 +19,7 @@ ANSWER_TOOL = "answer"
 """Name of the tool whose arguments are the answer, where a schema is asked for as a tool."""
 _SEEDS = 2**31
 """Servers take seeds of 32 bits with or without sign."""
-_FINISHES: dict[Any, Finish] = {
+_FINISHES: dict[str, Finish] = {
     "length": "length",
     "max_tokens": "length",
     "tool_calls": "tool_calls",
@@ -65,10 +65,10 @@ def completion_of(content: bytes, request: Request, structure: Structure, asked:
         text, calls = _text_of(message.get("content")), _calls_of(message.get("tool_calls") or [])
         refusal = message.get("refusal")
     except (LookupError, TypeError, AttributeError) as error:
-        raise UnusableAnswer(f"{asked.endpoint} answered without a choice: {_shown(content)}") from error
-    finish = _FINISHES.get(choice.get("finish_reason"), "stop")
+        raise UnusableAnswer(f"{asked.endpoint} answered without a choice: {_shown(content, asked)}") from error
+    finish = _FINISHES.get(str(choice.get("finish_reason")), "stop")
     if isinstance(refusal, str) and refusal:
-        raise RequestRefused(f"{asked.model} refused: {said_by(refusal)}")
+        raise RequestRefused(f"{asked.model} refused: {asked.quoted(refusal)}")
     if finish == "content_filter" and not text:
         raise RequestRefused(f"{asked.endpoint} filtered the whole answer of {asked.model}.")
     if request.schema is not None and finish != "content_filter":
@@ -92,22 +92,32 @@ def json_of(content: bytes, asked: Asked) -> dict[str, Any]:
     try:
         data = orjson.loads(content)
     except orjson.JSONDecodeError as error:
-        raise UnusableAnswer(f"{asked.endpoint} answered something that is no JSON: {_shown(content)}") from error
+        raise UnusableAnswer(
+            f"{asked.endpoint} answered something that is no JSON: {_shown(content, asked)}"
+        ) from error
     if not isinstance(data, dict):
-        raise UnusableAnswer(f"{asked.endpoint} answered no object: {_shown(content)}")
+        raise UnusableAnswer(f"{asked.endpoint} answered no object: {_shown(content, asked)}")
     return data
 
 
 def _message(message: Message) -> dict[str, Any]:
-    body: dict[str, Any] = {"role": message.role, "content": message.content}
+    body: dict[str, Any] = {"role": message.role, "content": _sendable(message.content)}
     if message.tool_calls:
         body["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-            for call in message.tool_calls
+            {"id": call.id, "type": "function", "function": _function(call)} for call in message.tool_calls
         ]
     if message.tool_call_id:
         body["tool_call_id"] = message.tool_call_id
     return body
+
+
+def _function(call: ToolCall) -> dict[str, str]:
+    return {"name": _sendable(call.name), "arguments": _sendable(call.arguments)}
+
+
+def _sendable(text: str) -> str:
+    """The text without halves of characters, which a model's JSON may hold and UTF-8 cannot."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _structured(request: Request, structure: Structure) -> dict[str, Any]:
@@ -143,12 +153,12 @@ def _answer_by_schema(
         if finish != "length":
             raise RequestRefused(
                 f"{asked.endpoint} did not call the tool that was asked for, so it or {asked.model} seems to have "
-                f'none: choose structure="schema" or "text". It said: {said_by(text)}'
+                f'none: choose structure="schema" or "text". It said: {asked.quoted(text)}'
             )
     if structure == "schema" and finish == "stop" and not calls and not _is_json(text):
         raise RequestRefused(
             f"{asked.endpoint} answered text that is no JSON although a schema was asked for, so it seems to have no "
-            f'response_format: choose structure="tools" or "text". It said: {said_by(text)}'
+            f'response_format: choose structure="tools" or "text". It said: {asked.quoted(text)}'
         )
     return text, calls, finish
 
@@ -185,11 +195,11 @@ def _arguments(arguments: Any) -> str:
 def _usage_of(usage: Any, request: Request, reply: Message, model: str) -> Usage:
     """As the server says; where it does not, as this package counts."""
     if isinstance(usage, Mapping):
-        counts = usage.get("prompt_tokens"), usage.get("completion_tokens")
-        if all(type(count) is int and count >= 0 for count in counts):
-            return Usage(*counts)
+        prompt, answer = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        if type(prompt) is int and type(answer) is int and min(prompt, answer) >= 0:
+            return Usage(prompt, answer)
     return Usage(count_tokens(request.messages, model), count_tokens([reply], model))
 
 
-def _shown(content: bytes) -> str:
-    return said_by(content[:10_000].decode("utf-8", "replace")) or "nothing."
+def _shown(content: bytes, asked: Asked) -> str:
+    return asked.quoted(content[:10_000].decode("utf-8", "replace")) or "nothing."

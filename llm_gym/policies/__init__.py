@@ -13,11 +13,16 @@ POLICIES = {
     "first-hit": "llm_gym.policies.first_hit:FirstHitPolicy",
     "lexical": "llm_gym.policies.lexical:LexicalPolicy",
     "oracle": "llm_gym.policies.oracle:OraclePolicy",
-    "expert": "llm_gym.policies.alfworld_expert:ALFWorldExpertPolicy",
+    "expert": "llm_gym.policies.alfworld.expert:ALFWorldExpertPolicy",
     "planner": "llm_gym.policies.planner:PlannerPolicy",
     "walkthrough": "llm_gym.policies.walkthrough:WalkthroughPolicy",
     "replay": "llm_gym.policies.replay:ReplayPolicy",
     "human": "llm_gym.policies.human:HumanPolicy",
+    "heeding": "llm_gym.policies.heeding:HeedingPolicy",
+    "advised": "llm_gym.policies.advised:AdvisedPolicy",
+    "autogpt": "llm_gym.policies.agents.autogpt:AutoGPTPolicy",
+    "react": "llm_gym.policies.agents.react:ReActPolicy",
+    "tools": "llm_gym.policies.agents.tool_calling:ToolCallingPolicy",
 }
 
 __all__ = ["POLICIES", "Advisor", "Policy", *sorted(target.partition(":")[2] for target in POLICIES.values())]  # noqa: PLE0604

@@ -57,6 +57,10 @@ class Policy(ABC):
         action = self.act(observation, info).action
         return [] if action is None else [Opinion(action, source=self.name)]
 
+    def note(self, observation: str, info: Info, action: str) -> None:
+        """Somebody took `action` here: an expert is told what came of its advice, that its memory may follow."""
+        return
+
     def settings(self) -> dict[str, Any]:
         """What distinguishes this policy from others of its class, as JSON; part of a plan's fingerprint."""
         return {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from llm_gym.core import Decision, Info
+from llm_gym.core import Info
 from llm_gym.envs.webshop.goals import query_of
 from llm_gym.errors import InvalidSetting
 from llm_gym.policies.lexical_match import agreement, best_value, price_limit, typical_price
@@ -52,12 +52,12 @@ class LexicalPolicy(ShopperPolicy):
         read = [position for position in reading if position not in unread]
         return unread + sorted(read, key=lambda position: -self._agreements[page.results[position].asin])
 
-    def act(self, observation: str, info: Info) -> Decision:
+    def _candidates(self, observation: str, info: Info) -> list[str]:
         page = ShopPage.read(info)
         if page is not None and page.screen == "item" and self._open is not None:
             title = self._reading[self._open]
             self._agreements.setdefault(self._open, agreement(query_of(page.goal), title, page.options))
-        return super().act(observation, info)
+        return super()._candidates(observation, info)
 
     def _forget(self) -> None:
         super()._forget()
@@ -75,7 +75,7 @@ class LexicalPolicy(ShopperPolicy):
         results = [page.results[position] for position in self._worth_reading(page)]
         self._reading = {result.asin: result.title for result in results}
         opened = (page.results[at].asin for at in range(len(page.results)) if page.click_result(at) == action)
-        self._open = next(opened, None)
+        self._open = next((asin for asin in opened if asin in self._reading), None)
 
     def _worth_reading(self, page: ShopPage) -> list[int]:
         """The first few within the price limit; the first few of all where none is."""

@@ -110,6 +110,9 @@ class ShopperPolicy(Policy):
         self._remember(observation, ShopPage.read(info), action)
         return Decision(action)
 
+    def note(self, observation: str, info: Info, action: str) -> None:
+        self._remember(observation, ShopPage.read(info), action)
+
     def advise(self, observation: str, info: Info, k: int = 1) -> list[Opinion]:
         """On a results page the `k` best results, elsewhere the next action; being asked leaves no trace."""
         return [Opinion(action, source=self.name) for action in self._candidates(observation, info)[:k]]

@@ -8,7 +8,7 @@ import gymnasium as gym
 import pytest
 
 from llm_gym.cli.making import environment_id, environment_names, make_environment, make_policy
-from llm_gym.errors import InvalidSetting
+from llm_gym.errors import InvalidSetting, UnknownName
 
 
 @pytest.mark.parametrize("name", ["Corridor-v0", "llm_gym/Corridor-v0"])
@@ -43,6 +43,23 @@ def test_a_world_and_a_policy_of_a_module_in_the_current_folder(my_module):
     assert make_policy(f"{my_module}:Opener", ["seconds=0.5"]).seconds == 0.5
     with pytest.raises(InvalidSetting, match="has to be told floors: --set floors=…"):
         make_environment(f"{my_module}:Tower-v0")
+
+
+def test_a_name_stands_for_a_policy_where_one_is_wanted(my_module):
+    env = make_environment("Corridor-v0", wrapped=["opinion:expert=lexical,top_k=2,draw=beam"])
+    assert (env.expert.name, env.env.spec.id) == ("lexical", "llm_gym/Corridor-v0")
+    assert env.reset()[1]["opinions"][0].source == "lexical"
+    policy = make_policy("advised", ["policy=rule", f"expert={my_module}:Opener", "append=false"])
+    assert (policy.policy.name, type(policy.expert).__name__, policy.append) == ("rule", "Opener", False)
+    assert make_policy("oracle", ["queries=rule"]).queries.name == "rule"
+    assert make_policy("oracle", ["queries=instruction"]).queries == "instruction"
+
+
+def test_a_name_that_stands_for_no_policy_is_answered_with_the_near_ones():
+    with pytest.raises(UnknownName, match=r"Unknown policy 'lexicl'\. Did you mean 'lexical'"):
+        make_environment("Corridor-v0", wrapped=["opinion:expert=lexicl"])
+    with pytest.raises(InvalidSetting, match="opinion has to be told expert: --wrapper opinion:expert=…"):
+        make_environment("Corridor-v0", wrapped=["opinion"])
 
 
 def test_only_the_warning_that_a_version_is_old_is_silenced(monkeypatch):

@@ -13,6 +13,7 @@ PRINTS = {
     "alfworld": "from the beginning: go to",
     "compare_policies": "rule against lexical",
     "evaluate_rule": "rule on llm_gym/WebShop-v1",
+    "opinions": "heeding + OpinionWrapper against heeding",
     "own_environment": "random on Lamp-v0",
     "own_policy": "cheapest on llm_gym/WebShop-v1",
     "play_episode": "reward",

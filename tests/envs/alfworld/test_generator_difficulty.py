@@ -16,7 +16,7 @@ from llm_gym.envs.alfworld.generator import Settings, invented_games
 from llm_gym.envs.alfworld.store import GameStore
 from llm_gym.envs.alfworld.tasks import TASK_TYPES, Look, Place
 from llm_gym.envs.alfworld.wording import CURRENT
-from llm_gym.policies.alfworld_expert import ALFWorldExpertPolicy
+from llm_gym.policies.alfworld.expert import ALFWorldExpertPolicy
 
 # Measure → (mean over the 3,553 official training games of release 2.1.3, how far an invented set may be from it).
 # Of 21 seeds (1 and 11 to 30) none was more than four fifths as far.

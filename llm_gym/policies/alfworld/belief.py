@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from llm_gym.policies.alfworld_places import known_places, word_of
+from llm_gym.policies.alfworld.places import known_places, word_of
 
 _TASK = "Your task is to: "
 _CONTENTS = re.compile(r"(?:On the (\S+ \d+), you see|The (\S+ \d+) is open\. In it, you see) (.*?)\.")

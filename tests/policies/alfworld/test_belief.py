@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from llm_gym.policies.alfworld_belief import Belief
-from llm_gym.policies.alfworld_places import probability, probably_shut
+from llm_gym.envs.alfworld.store import GameStore
+from llm_gym.policies.alfworld.belief import Belief
+from llm_gym.policies.alfworld.places import known_places, probability, probably_shut
 
 INTRODUCTION = (
     "-= Welcome to TextWorld, ALFRED! =-\n\n"
@@ -150,3 +151,17 @@ def test_things_are_likelier_where_people_keep_them() -> None:
 def test_nothing_is_impossible(thing: str, place: str) -> None:
     assert 0 < probability(thing, place) < 1
     assert 0 < probably_shut("throne") < 1
+
+
+@pytest.mark.data
+def test_the_table_counts_the_training_games(official_store: GameStore) -> None:
+    burners = with_pot = shut_drawers = 0
+    for entry in official_store.entries("train"):
+        facts = official_store.game("train", entry.task_id).problem.facts
+        pots = {fact[2] for fact in facts if fact[0] == "inreceptacle" and fact[1].startswith("pot_bar_")}
+        burners += sum(fact[0] == "receptacletype" and fact[2] == "stoveburnertype" for fact in facts)
+        with_pot += sum(place.startswith("stoveburner_bar_") for place in pots)
+        shut_drawers += sum(fact[0] == "openable" and fact[1].startswith("drawer_bar_") for fact in facts)
+    table = known_places()
+    assert (table["stoveburner"]["number"], table["stoveburner"]["holds"]["pot"]) == (burners, with_pot)
+    assert table["drawer"]["shut"] == shut_drawers

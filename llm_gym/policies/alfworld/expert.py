@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 
 from llm_gym.core import Decision, Info, Opinion
-from llm_gym.policies.alfworld_belief import Belief
-from llm_gym.policies.alfworld_goals import Errand, read_goal
-from llm_gym.policies.alfworld_paraphrases import readings
-from llm_gym.policies.alfworld_places import word_of
-from llm_gym.policies.alfworld_tactics import best_commands, is_vain
+from llm_gym.policies.alfworld.belief import Belief
+from llm_gym.policies.alfworld.goals import Errand, read_goal
+from llm_gym.policies.alfworld.paraphrases import readings
+from llm_gym.policies.alfworld.places import word_of
+from llm_gym.policies.alfworld.tactics import best_commands, is_vain
 from llm_gym.policies.base import Policy
 
 _ALWAYS_ADMISSIBLE = {"look", "inventory"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, TypeVar
 
-from llm_gym.policies.alfworld_belief import Belief
-from llm_gym.policies.alfworld_goals import Errand, Look, Put, Treatment
-from llm_gym.policies.alfworld_places import probability, probably_shut, word_of
+from llm_gym.policies.alfworld.belief import Belief
+from llm_gym.policies.alfworld.goals import Errand, Look, Put, Treatment
+from llm_gym.policies.alfworld.places import probability, probably_shut, word_of
 
 Item = TypeVar("Item")
 

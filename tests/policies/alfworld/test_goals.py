@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from llm_gym.envs.alfworld.store import GameStore
 from llm_gym.envs.alfworld.tasks import Look as LookTask
 from llm_gym.envs.alfworld.tasks import Place as PlaceTask
-from llm_gym.policies.alfworld_goals import Errand, Look, Put, Treatment, read_goal
-from llm_gym.policies.alfworld_paraphrases import readings
+from llm_gym.policies.alfworld.goals import Errand, Look, Put, Treatment, read_goal
+from llm_gym.policies.alfworld.paraphrases import readings
 
 words = st.from_regex(r"[a-z]{1,12}", fullmatch=True)
 KITCHEN = (

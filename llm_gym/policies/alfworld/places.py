@@ -29,7 +29,7 @@ def word_of(name: str) -> str:
 @cache
 def known_places() -> dict[str, _Places]:
     """The table, by the word of a place."""
-    table: dict[str, _Places] = json.loads((files(__package__) / "alfworld_places.json").read_text(encoding="utf-8"))
+    table: dict[str, _Places] = json.loads((files(__package__) / "places.json").read_text(encoding="utf-8"))
     return table
 
 

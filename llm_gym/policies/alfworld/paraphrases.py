@@ -14,8 +14,8 @@ from importlib.resources import files
 from itertools import pairwise, product
 from typing import Final, NamedTuple
 
-from llm_gym.policies.alfworld_goals import Errand, Look, Put, Treatment
-from llm_gym.policies.alfworld_places import known_places, probability
+from llm_gym.policies.alfworld.goals import Errand, Look, Put, Treatment
+from llm_gym.policies.alfworld.places import known_places, probability
 
 _WORD = re.compile(r"[a-z0-9]+")
 _IRREGULAR: Final = {"knives": "knife", "loaves": "loaf", "shelves": "shelf", "glass": "glass", "glasses": "glass"}
@@ -155,7 +155,7 @@ def _mentions(words: list[str]) -> Iterator[Mention]:
 @cache
 def _phrases() -> dict[tuple[str, ...], tuple[str, ...]]:
     """Phrase → the kinds it may mean, the one of which it is the commoner name first."""
-    table: dict[str, list[str]] = json.loads((files(__package__) / "alfworld_phrases.json").read_text(encoding="utf-8"))
+    table: dict[str, list[str]] = json.loads((files(__package__) / "phrases.json").read_text(encoding="utf-8"))
     meanings: dict[tuple[str, ...], list[tuple[int, str]]] = {}
     for kind, phrases in table.items():
         for rank, phrase in enumerate([kind, *phrases]):

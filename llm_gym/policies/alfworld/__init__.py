@@ -1,0 +1,1 @@
+"""An expert of ALFWorld that sees what an agent sees."""
