@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol, cast
 
 import gymnasium as gym
@@ -22,6 +23,15 @@ class Actor(Protocol):
     def act(self, observation: str, info: Info) -> Decision: ...
 
 
+class Stopped(BaseException):
+    """Nobody wants the rest of this episode any more."""
+
+
+def never() -> bool:
+    """The episode is played to its end."""
+    return False
+
+
 class Rollout:
     """An episode while it is played, so that a failure half-way keeps the steps before it."""
 
@@ -30,13 +40,21 @@ class Rollout:
         self.steps: list[Step] = []
         self.info: Info = {}
 
-    def play(self, env: gym.Env[str, str], *, env_seed: int, policy_seed: int) -> Episode:
-        """Play to the end. Exceptions of environment and policy pass through; `failed` then makes the record."""
+    def play(
+        self, env: gym.Env[str, str], *, env_seed: int, policy_seed: int, stopped: Callable[[], bool] = never
+    ) -> Episode:
+        """Play to the end. Exceptions of environment and policy pass through; `failed` then makes the record.
+
+        Raises:
+            Stopped: before a decision, where `stopped` says so.
+        """
         self.actor.watch(env.unwrapped)
         self.actor.reset(seed=policy_seed, trial=self.trial)
         observation, info = env.reset(seed=env_seed, options={"task": self.task_id})
         self.info = cast(Info, info)
         while True:
+            if stopped():
+                raise Stopped
             decision = self.actor.act(observation, self.info)
             if decision.action is None:
                 self._record(observation, decision, 0.0, self.info)

@@ -16,6 +16,7 @@ from llm_gym.cli.progress import Tally, finished_before, shown_progress
 from llm_gym.cli.terminal import FAILED, INTERRUPTED, OK, Terminal
 from llm_gym.envs.base import TaskPanel, panel_of
 from llm_gym.errors import InvalidSetting
+from llm_gym.evaluation.attempts import FATAL
 from llm_gym.evaluation.evaluation import Evaluation
 from llm_gym.evaluation.runner import DEFAULT_N, evaluate
 from llm_gym.policies.base import Policy
@@ -28,7 +29,7 @@ class Evaluate:
 
     The first N tasks of the environment's panel are played, always the same ones in the same order. With --out the
     run can be stopped at any time and goes on where it was when the same command is given again. The numbers do not
-    depend on --jobs.
+    depend on --jobs and --concurrency.
 
     Examples:
     $ llm-gym evaluate WebShop-v1 --policy rule -n 50
@@ -54,7 +55,9 @@ class Evaluate:
     out: Annotated[Path | None, arg(metavar="DIR", help_behavior_hint="(default: keep nothing)")] = None
     """Folder of the run, which can be resumed, compared and reported."""
     jobs: Annotated[int, arg(metavar="N")] = 1
-    """Processes."""
+    """Processes, for policies that compute."""
+    concurrency: Annotated[int, arg(metavar="N")] = 1
+    """Episodes in flight in each process, for policies that wait for a network."""
     repeats: Annotated[int, arg(metavar="N")] = 1
     """Attempts at every task, each with its own random stream."""
     trials: Annotated[int, arg(metavar="N")] = 1
@@ -91,6 +94,7 @@ class Evaluate:
                     repeats=self.repeats,
                     trials=self.trials,
                     jobs=self.jobs,
+                    concurrency=self.concurrency,
                     seed=self.seed,
                     out=self.out,
                     progress=progress,
@@ -99,6 +103,11 @@ class Evaluate:
             terminal.note(f"Interrupted: {len(tally)} of {total} attempts are finished{self._told(tally)}.")
             terminal.note(self._how_to_go_on(terminal))
             return None
+        except FATAL:
+            if len(tally):  # else nothing was played, and the error says it all
+                terminal.note(f"Stopped: {len(tally)} of {total} attempts are finished{self._told(tally)}.")
+                terminal.note(self._how_to_go_on(terminal))
+            raise
 
     def _tasks(self, panel: TaskPanel) -> int:
         """How many tasks -n means; the default is "at most 50", as in Python.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,38 +13,56 @@ import gymnasium as gym
 import orjson
 
 from llm_gym.core import Episode, derive_seed
-from llm_gym.errors import InvalidSetting, MissingData, MissingDependency
+from llm_gym.errors import (
+    AccessDenied,
+    BudgetExceeded,
+    InvalidSetting,
+    MissingData,
+    MissingDependency,
+    UnknownModel,
+)
 from llm_gym.evaluation.records import Attempt, Played, Row, encoded
-from llm_gym.rollout import Actor, Rollout
+from llm_gym.rollout import Actor, Rollout, never
 
-FATAL = (MissingDependency, MissingData, InvalidSetting)
-"""What the user has to put right before any episode can be played: these stop the evaluation."""
+FATAL = (MissingDependency, MissingData, InvalidSetting, BudgetExceeded, AccessDenied, UnknownModel)
+"""What the user has to put right before any other episode can be played: these stop the evaluation, and what is
+finished is kept."""
 
 
 def play_attempt(
-    policy: Actor, env: gym.Env[str, str], attempt: Attempt, *, trials: int, seed: int
+    policy: Actor,
+    env: gym.Env[str, str],
+    attempt: Attempt,
+    *,
+    trials: int,
+    seed: int,
+    stopped: Callable[[], bool] = never,
 ) -> Iterator[Played]:
     """The trials of one attempt, each as soon as it is over; a success or an exception is the last.
 
     The seeds depend on the task, the repeat and the trial alone, so neither order nor process changes a result.
     Environment and policy have streams of their own.
+
+    Raises:
+        Stopped: in the middle of an episode, soon after `stopped` says so.
     """
     for trial in range(trials):
-        played = _play(policy, env, attempt, trial, seed)
+        played = _play(Rollout(policy, attempt.task_id, attempt.repeat, trial), env, seed, stopped)
         last = trial == trials - 1 or played.row["success"] or played.traceback is not None
         yield replace(played, last=last)
         if last:
             return
 
 
-def _play(policy: Actor, env: gym.Env[str, str], attempt: Attempt, trial: int, seed: int) -> Played:
-    rollout = Rollout(policy, attempt.task_id, attempt.repeat, trial)
+def _play(rollout: Rollout, env: gym.Env[str, str], seed: int, stopped: Callable[[], bool]) -> Played:
+    place = rollout.task_id, rollout.repeat, rollout.trial
     begin = time.perf_counter()
     try:
         episode = rollout.play(
             env,
-            env_seed=derive_seed(seed, "env", attempt.task_id, attempt.repeat, trial),
-            policy_seed=derive_seed(seed, "policy", attempt.task_id, attempt.repeat, trial),
+            env_seed=derive_seed(seed, "env", *place),
+            policy_seed=derive_seed(seed, "policy", *place),
+            stopped=stopped,
         )
         row, trace = _row(episode), None
     except FATAL:

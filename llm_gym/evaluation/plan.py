@@ -52,7 +52,7 @@ _NEEDED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is played, by whom, how often and with which seeds. The number of processes is no part of it."""
+    """What is played, by whom, how often and with which seeds. How many at once is no part of it."""
 
     environment: Mapping[str, Any]
     """`id`, `kwargs`, `max_episode_steps` and `wrappers`, innermost first."""

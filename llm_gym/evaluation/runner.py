@@ -1,4 +1,4 @@
-"""`evaluate`: play a plan, in this process or in several, into memory or into a run folder."""
+"""`evaluate`: play a plan, in this thread or in many threads and processes, into memory or into a run folder."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from llm_gym.envs.base import TaskPanel, panel_of
 from llm_gym.errors import InvalidSetting
 from llm_gym.evaluation.attempts import play_attempt
 from llm_gym.evaluation.evaluation import Evaluation
+from llm_gym.evaluation.parcel import packed, sealed
 from llm_gym.evaluation.plan import Plan, plan_of
 from llm_gym.evaluation.records import Attempt, Played, Records, Row, attempt_of
 from llm_gym.evaluation.store import RunFolder, finished, opened
-from llm_gym.evaluation.workers import packed, play_in_processes
+from llm_gym.evaluation.threads import play_in_threads
+from llm_gym.evaluation.workers import play_in_processes
 from llm_gym.policies.base import Policy
 
 logger = logging.getLogger(__name__)
@@ -41,15 +43,16 @@ def evaluate(
     repeats: int = 1,
     trials: int = 1,
     jobs: int = 1,
+    concurrency: int = 1,
     seed: int = 0,
     out: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Play the first `n` tasks of the environment's panel and measure.
 
-    An exception inside an episode is that episode's result and leaves the others alone; a dying process costs one
-    attempt. Interrupting loses only what is being played: the same call with the same `out` goes on from there, and
-    plays again what ended in an error.
+    An exception inside an episode is that episode's result and leaves the others alone; a dying process costs the
+    attempts that it was playing. Interrupting loses only what is being played: the same call with the same `out` goes
+    on from there, and plays again what ended in an error.
 
     Args:
         policy: who decides.
@@ -58,8 +61,10 @@ def evaluate(
             smaller panel it plays all and says so in the log. Any other number that the panel cannot give is refused.
         repeats: attempts at every task, each with its own random stream.
         trials: tries within an attempt; a success ends the attempt.
-        jobs: processes; the result is the same bytes whatever the number. Above 1 the environment is made anew from
-            `env.spec` and the policy is pickled.
+        jobs: processes, for policies that compute.
+        concurrency: episodes in flight in each process, in threads, for policies that wait for a network. The result is
+            the same bytes whatever both numbers are. Above 1 the environment is made anew from `env.spec` and the
+            policy is pickled for each thread and process; the chat clients in it are shared by a process.
         seed: of everything random in policy and environment.
         out: the run folder; None keeps the result in memory.
         progress: called with the row of each finished episode.
@@ -68,15 +73,16 @@ def evaluate(
         InvalidSetting: an argument that cannot work.
         RunFolderError: the run folder cannot be used or written; PlanMismatch when it is another plan's.
         MissingDependency, MissingData, InvalidSetting: of the policy or the environment; nothing can be played.
+        BudgetExceeded, AccessDenied, UnknownModel: of the policy; what was finished before is in `out`.
     """
-    for name, value in (("repeats", repeats), ("trials", trials), ("jobs", jobs)):
+    for name, value in (("repeats", repeats), ("trials", trials), ("jobs", jobs), ("concurrency", concurrency)):
         if value < 1:
             raise InvalidSetting(f"{name} must be 1 or more, got {value}.")
     panel = panel_of(env)
     tasks = panel[: number_of_tasks(n, panel)]
     plan = plan_of(policy, env, n=len(tasks), repeats=repeats, trials=trials, seed=seed)
     attempts = [Attempt(task_id, repeat) for task_id, repeat in itertools.product(tasks, range(repeats))]
-    play, tell = _player(policy, env, plan, jobs), progress or _silent
+    play, tell = _player(policy, env, plan, jobs, concurrency), progress or _silent
     if out is None:
         return Evaluation(plan, _into_memory(play, attempts, tell))
     return _into_folder(Path(out), plan, play, attempts, tell)
@@ -95,17 +101,27 @@ def number_of_tasks(n: int | None, panel: TaskPanel) -> int:
     return min(n, len(panel))
 
 
-def _player(policy: Policy, env: gym.Env[str, str], plan: Plan, jobs: int) -> Player:
-    """How attempts are played: here, or in processes. What cannot travel is refused now, before anything is written."""
-    if jobs == 1:
+def _player(policy: Policy, env: gym.Env[str, str], plan: Plan, jobs: int, concurrency: int) -> Player:
+    """How attempts are played. What cannot travel is refused now, before anything is written."""
+    if jobs == concurrency == 1:
 
         def play_here(attempts: Sequence[Attempt]) -> Generator[Sequence[Played]]:
             for attempt in attempts:
                 yield list(play_attempt(policy, env, attempt, trials=plan.trials, seed=plan.seed))
 
         return play_here
-    payload = packed(policy, env)
-    return partial(play_in_processes, payload=payload, name=policy.name, jobs=jobs, trials=plan.trials, seed=plan.seed)
+    parcel = packed(policy, env)
+    if jobs == 1:
+        return partial(play_in_threads, parcel=parcel, concurrency=concurrency, trials=plan.trials, seed=plan.seed)
+    return partial(
+        play_in_processes,
+        payload=sealed(parcel, policy),
+        name=policy.name,
+        jobs=jobs,
+        concurrency=concurrency,
+        trials=plan.trials,
+        seed=plan.seed,
+    )
 
 
 def _into_memory(play: Player, attempts: Sequence[Attempt], progress: Progress) -> Records:

@@ -1,50 +1,27 @@
-"""Attempts played by several processes. A process that dies costs one attempt, which is recorded as an error."""
+"""Attempts played by several processes. One that dies costs what it was playing, which is recorded as an error."""
 
 from __future__ import annotations
 
-import dataclasses
+import math
 import multiprocessing
 import pickle
 import signal
+import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any, cast
 
-import gymnasium as gym
-
-from llm_gym.errors import InvalidSetting, LLMGymError
-from llm_gym.evaluation.attempts import FATAL, lost, play_attempt
-from llm_gym.evaluation.plan import step_limit
-from llm_gym.evaluation.records import Attempt, Played
-from llm_gym.policies.base import Policy
+from llm_gym.errors import InvalidSetting
+from llm_gym.evaluation.attempts import lost
+from llm_gym.evaluation.players import Fatal, Message, Players, Ready, Unready
+from llm_gym.evaluation.records import Attempt, Played, attempt_of
+from llm_gym.rollout import Stopped
 
 _STOP_S = 5.0
 """How long a process may take to close its environment (a browser, say) before it is killed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """The process has its policy and its environment."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unready:
-    """The process cannot begin."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fatal:
-    """An exception that stops the whole evaluation."""
-
-    error: LLMGymError
-
-
-Message = Ready | Unready | Fatal | Played
 
 
 @dataclass(slots=True)
@@ -54,65 +31,41 @@ class Worker:
     process: multiprocessing.process.BaseProcess
     connection: Connection[Any, Any]
     ready: bool = False
-    attempt: Attempt | None = None
-    """What it plays now; None when it waits."""
-    played: list[Played] = field(default_factory=list)
-    """The finished trials of that attempt."""
-
-
-def packed(policy: Policy, env: gym.Env[str, str]) -> bytes:
-    """Policy and environment as bytes for other processes; the environment travels as its `spec`.
-
-    Raises:
-        InvalidSetting: one of them cannot travel; the message says why and that `jobs=1` works.
-    """
-    spec = env.spec
-    if spec is None:
-        raise InvalidSetting("An environment that was not made by gymnasium.make cannot be made again: use jobs=1.")
-    silent = [wrapper.name for wrapper in spec.additional_wrappers if wrapper.kwargs is None]
-    if silent:
-        raise InvalidSetting(
-            f"{silent[0]} does not record its arguments, so other processes cannot wrap with it: let it inherit "
-            "gymnasium.utils.RecordConstructorArgs, or use jobs=1."
-        )
-    try:
-        return pickle.dumps((policy, dataclasses.replace(spec, max_episode_steps=step_limit(env))))
-    except (pickle.PicklingError, TypeError, AttributeError, ValueError, RuntimeError) as error:
-        raise InvalidSetting(f"{policy!r} cannot be sent to other processes ({error}): use jobs=1.") from error
+    playing: dict[Attempt, list[Played]] = field(default_factory=dict)
+    """What it plays now, with the trials that are finished; nothing when it waits."""
 
 
 def play_in_processes(
-    attempts: Sequence[Attempt], *, payload: bytes, name: str, jobs: int, trials: int, seed: int
+    attempts: Sequence[Attempt], *, payload: bytes, name: str, jobs: int, concurrency: int, trials: int, seed: int
 ) -> Generator[Sequence[Played]]:
     """The attempts as they are finished, in any order. Closing the iterator ends the processes.
 
     Args:
         attempts: what to play.
-        payload: from `packed`.
+        payload: from `parcel.sealed`.
         name: of the policy, for the row of an attempt whose process died.
         jobs: number of processes.
+        concurrency: number of threads in each, all of which play.
         trials: at most so many in an attempt.
         seed: of the evaluation.
 
     Raises:
         InvalidSetting: a process cannot begin.
-        MissingDependency, MissingData, InvalidSetting: a process met it, and no episode can be played before it is
-            put right.
+        BaseException: a process met it, and it is no failure of one episode: one of `attempts.FATAL`, say.
     """
     pending = deque(attempts)
+    concurrency = min(concurrency, math.ceil(len(attempts) / jobs))
     crew: list[Worker] = []
     try:
-        while pending or any(worker.attempt for worker in crew):
-            while len(crew) < min(jobs, len(pending) + sum(worker.attempt is not None for worker in crew)):
-                crew.append(_started(payload, trials, seed))
+        while pending or any(worker.playing for worker in crew):
+            while len(crew) < min(jobs, len(pending) + sum(bool(worker.playing) for worker in crew)):
+                crew.append(_started(payload, concurrency, trials, seed))
             for worker in _reporting(crew):
                 message = _message(worker)
                 if message is None:
                     crew.remove(worker)
-                    done = _buried(worker, name)
-                else:
-                    done = _heard(worker, message, pending)
-                if done:
+                    yield from _buried(worker, name)
+                elif done := _heard(worker, message, pending):
                     yield done
     finally:
         _end(crew)
@@ -133,7 +86,7 @@ def _message(worker: Worker) -> Message | None:
 
 
 def _heard(worker: Worker, message: Message, pending: deque[Attempt]) -> list[Played]:
-    """Take a message; returns the attempt that it finishes, else nothing. Gives a free process its next attempt."""
+    """Take a message; returns the attempt that it finishes, else nothing. Gives a free player its next attempt."""
     match message:
         case Unready(reason):
             raise InvalidSetting(reason)
@@ -141,26 +94,26 @@ def _heard(worker: Worker, message: Message, pending: deque[Attempt]) -> list[Pl
             raise error
         case Ready():
             worker.ready = True
-            return _assigned(worker, pending)
+            _assign(worker, pending)
+            return []
         case Played():
-            worker.played.append(message)
-            return _assigned(worker, pending) if message.last else []
+            attempt = attempt_of(message.row)
+            worker.playing[attempt].append(message)
+            if not message.last:
+                return []
+            _assign(worker, pending)
+            return worker.playing.pop(attempt)
 
 
-def _assigned(worker: Worker, pending: deque[Attempt]) -> list[Played]:
-    done, worker.played = worker.played, []
-    worker.attempt = pending.popleft() if pending else None
-    if worker.attempt is not None:
-        try:
-            worker.connection.send(worker.attempt)
-        except OSError:  # it died between two attempts: give the attempt back
-            pending.appendleft(worker.attempt)
-            worker.attempt = None
-    return done
+def _assign(worker: Worker, pending: deque[Attempt]) -> None:
+    if pending:
+        with suppress(OSError):  # it has died: the attempt stays where it is
+            worker.connection.send(pending[0])
+            worker.playing[pending.popleft()] = []
 
 
-def _buried(worker: Worker, name: str) -> list[Played]:
-    """What a dead process had played of its attempt, ending with an error; nothing if it was waiting."""
+def _buried(worker: Worker, name: str) -> Iterator[list[Played]]:
+    """What a dead process had played of each of its attempts, ending with an error; nothing if it was waiting."""
     worker.process.join()
     code = worker.process.exitcode
     worker.connection.close()
@@ -169,10 +122,9 @@ def _buried(worker: Worker, name: str) -> list[Played]:
             f"A process ended while it was starting ({_told(code)}). A script that evaluates with jobs > 1 needs "
             "`if __name__ == '__main__':` around its own work; jobs=1 needs nothing."
         )
-    if worker.attempt is None:
-        return []
     reason = f"WorkerDied: the process that played this episode ended ({_told(code)})"
-    return [*worker.played, lost(name, worker.attempt, len(worker.played), reason)]
+    for attempt, played in worker.playing.items():
+        yield [*played, lost(name, attempt, len(played), reason)]
 
 
 def _told(code: int | None) -> str:
@@ -186,7 +138,7 @@ def _end(crew: list[Worker]) -> None:
     """Let waiting processes go, stop playing ones; nothing is left behind."""
     for worker in crew:
         worker.connection.close()
-        if worker.attempt is not None or not worker.ready:
+        if worker.playing or not worker.ready:
             worker.process.terminate()
     for worker in crew:
         worker.process.join(_STOP_S)
@@ -195,10 +147,10 @@ def _end(crew: list[Worker]) -> None:
             worker.process.join()
 
 
-def _started(payload: bytes, trials: int, seed: int) -> Worker:
+def _started(payload: bytes, concurrency: int, trials: int, seed: int) -> Worker:
     context = multiprocessing.get_context("spawn")  # forking a process with threads (torch, BLAS) can deadlock
     parent, child = context.Pipe()
-    process = context.Process(target=_work, args=(child, payload, trials, seed), daemon=True)
+    process = context.Process(target=_work, args=(child, payload, concurrency, trials, seed), daemon=True)
     with _interrupt_blocked():
         process.start()
     child.close()
@@ -215,33 +167,40 @@ def _interrupt_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _work(connection: Connection[Any, Any], payload: bytes, trials: int, seed: int) -> None:
+def _work(connection: Connection[Any, Any], payload: bytes, concurrency: int, trials: int, seed: int) -> None:
     """The other side: play what the parent sends until it closes the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the environment is closed on the way out
-    with suppress(EOFError, BrokenPipeError, ConnectionResetError, KeyboardInterrupt):  # the parent is done or stops us
+    line = _Pipe(connection)
+    with suppress(Stopped, KeyboardInterrupt):  # the parent is done or stops us
         try:
-            policy, env = _unpacked(payload)
-        except FATAL as error:
-            connection.send(Fatal(error))
+            parcel = pickle.loads(payload)
         except Exception as error:  # noqa: BLE001 - a process boundary: the parent raises it
-            connection.send(Unready(f"Another process cannot make policy and environment ({error!r}): use jobs=1."))
-        else:
-            with closing(env):
-                _serve(connection, policy, env, trials, seed)
+            line.say(Unready.because(error))
+            return
+        players = Players(parcel, line, trials, seed)
+        with players.threads(concurrency - 1):
+            players.play()
 
 
-def _unpacked(payload: bytes) -> tuple[Policy, gym.Env[str, str]]:
-    policy, spec = pickle.loads(payload)
-    return policy, gym.make(spec)
+class _Pipe:
+    """The line from players to the process that has started theirs."""
 
+    def __init__(self, connection: Connection[Any, Any]) -> None:
+        self._connection = connection
+        self._taking, self._saying = threading.Lock(), threading.Lock()
 
-def _serve(connection: Connection[Any, Any], policy: Policy, env: gym.Env[str, str], trials: int, seed: int) -> None:
-    connection.send(Ready())
-    try:
-        while True:
-            for played in play_attempt(policy, env, connection.recv(), trials=trials, seed=seed):
-                connection.send(played)
-    except FATAL as error:
-        connection.send(Fatal(error))
+    def take(self) -> Attempt | None:
+        with self._taking:
+            try:
+                return cast(Attempt, self._connection.recv())
+            except (EOFError, OSError):
+                return None
+
+    def say(self, message: Message) -> None:
+        with self._saying:
+            try:
+                self._connection.send(message)
+            except OSError as error:
+                raise Stopped from error

@@ -12,11 +12,13 @@ import numpy as np
 from llm_gym.core import Info, Opinion, derive_seed
 from llm_gym.envs.base import MAX_ACTION_CHARS
 from llm_gym.errors import (
+    AccessDenied,
     BudgetExceeded,
     ExpertFailed,
     InvalidSetting,
     MissingData,
     MissingDependency,
+    UnknownModel,
     UnknownName,
 )
 from llm_gym.policies.base import Policy
@@ -28,7 +30,7 @@ Control = Literal["random"]
 CANDIDATES = 100
 """Opinions that an expert is asked for when some of them are drawn; it may give fewer."""
 
-_NOT_ITS_FAULT = (BudgetExceeded, InvalidSetting, MissingData, MissingDependency)
+_NOT_ITS_FAULT = (AccessDenied, BudgetExceeded, InvalidSetting, MissingData, MissingDependency, UnknownModel)
 """What the user has to put right: these pass through an expert as they are."""
 
 

@@ -29,7 +29,7 @@ class Policy(ABC):
     episode; `reset` forgets it. Everything random comes from the seed of `reset`.
 
     Subclasses are plain classes whose constructor stores its arguments under their own names and can be pickled, so
-    that an evaluation can send them to other processes.
+    that an evaluation can send them to other threads and processes.
     """
 
     name: ClassVar[str]
@@ -73,6 +73,7 @@ class Policy(ABC):
         repeats: int = 1,
         trials: int = 1,
         jobs: int = 1,
+        concurrency: int = 1,
         seed: int = 0,
         out: str | Path | None = None,
     ) -> Evaluation:
@@ -83,7 +84,9 @@ class Policy(ABC):
             n: number of tasks, in panel order; None plays the whole panel.
             repeats: attempts at every task, each with its own random stream.
             trials: tries within an attempt; the policy keeps what failed tries taught, a success ends the attempt.
-            jobs: processes. The result is the same bytes whatever the number.
+            jobs: processes, for policies that compute.
+            concurrency: episodes in flight in each process, for policies that wait for a network. The result is the
+                same bytes whatever both numbers are.
             seed: of everything random in policy and environment.
             out: folder of the run; an interrupted run resumes from it. None keeps the result in memory only.
 
@@ -91,7 +94,8 @@ class Policy(ABC):
             The episodes with success, score and the other metrics, each with its 95 % interval.
         """
         run: Any = services.load("runner")
-        evaluation: Evaluation = run(self, env, n, repeats=repeats, trials=trials, jobs=jobs, seed=seed, out=out)
+        settings = {"repeats": repeats, "trials": trials, "jobs": jobs, "concurrency": concurrency, "seed": seed}
+        evaluation: Evaluation = run(self, env, n, **settings, out=out)
         return evaluation
 
     def __repr__(self) -> str:

@@ -48,6 +48,7 @@ class OpinionWrapper(gym.Wrapper[str, str, str, str], RecordConstructorArgs):
         self._advice = Advice(expert, top_k=top_k, draw=draw, when=when, threshold=threshold, control=control)
         RecordConstructorArgs.__init__(
             self,
+            _disable_deepcopy=True,  # the expert's budget is the user's; and a model need not be in memory twice
             expert=expert,
             top_k=top_k,
             draw=draw,

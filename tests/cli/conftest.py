@@ -67,6 +67,7 @@ import gymnasium as gym
 from llm_gym.core import Decision
 from llm_gym.envs.base import Outcome
 from llm_gym.envs.corridor import Corridor
+from llm_gym.errors import BudgetExceeded
 from llm_gym.policies import Policy
 
 
@@ -102,6 +103,18 @@ class Stopper(Policy):
     def act(self, observation, info):
         if info["task_id"] == "corridor-3":
             raise KeyboardInterrupt
+        return Decision("open")
+
+
+class Spender(Policy):
+    """Has no money left in the fourth task, unless it is rich."""
+
+    name = "spender"
+    rich = False
+
+    def act(self, observation, info):
+        if info["task_id"] == "corridor-3" and not self.rich:
+            raise BudgetExceeded("$1.00 of the $1.00 that were allowed are spent.")
         return Decision("open")
 
 

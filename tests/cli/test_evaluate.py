@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import orjson
 import pytest
 
@@ -40,11 +42,12 @@ def test_the_default_number_plays_a_smaller_panel_whole(run):
     assert "3 of 3 tasks" in run(*CORRIDOR, "oracle", "--set", "tasks=3").out
 
 
-def test_a_policy_of_the_user_in_two_processes(run, my_module, tmp_path):
-    for jobs in ("1", "2"):
-        ran = run(*CORRIDOR, f"{my_module}:Opener", "-n", "6", "--jobs", jobs, "--out", jobs)
+def test_a_policy_of_the_user_in_processes_and_threads(run, my_module, tmp_path):
+    numbers = {"one": (), "jobs": ("--jobs", "2"), "threads": ("--concurrency", "3")}
+    for out, words in numbers.items():
+        ran = run(*CORRIDOR, f"{my_module}:Opener", "-n", "6", *words, "--out", out)
         assert ran.code == 0, ran.err
-    assert (tmp_path / "1" / "episodes.jsonl").read_bytes() == (tmp_path / "2" / "episodes.jsonl").read_bytes()
+    assert len({(tmp_path / out / "episodes.jsonl").read_bytes() for out in numbers}) == 1
 
 
 def test_another_plan_in_the_same_folder_is_refused_with_the_difference(run, tmp_path):
@@ -92,6 +95,23 @@ def test_ctrl_c_without_a_folder_says_that_nothing_is_kept(run, my_module):
     ran = run(*CORRIDOR, f"{my_module}:Stopper", "-n", "6")
     assert ran.code == 130
     assert ran.err.endswith("Nothing is kept. With --out DIR a run can be resumed.\n")
+
+
+@pytest.mark.parametrize("concurrency", ["1", "3"])
+def test_a_spent_budget_tells_what_is_finished_and_how_to_go_on(run, my_module, tmp_path, concurrency):
+    words = (*CORRIDOR, f"{my_module}:Spender", "-n", "6", "--concurrency", concurrency, "--out", "kept")
+    ran = run(*words, command="llm-gym evaluate again")
+    assert (ran.code, ran.out) == (2, "")
+    stopped, kept, again, error = ran.err.splitlines()
+    assert stopped.startswith("Stopped: ")
+    assert " of 6 attempts are finished, success " in stopped
+    assert (kept, again) == ("kept keeps them. To go on:", "  llm-gym evaluate again")
+    assert error == "error: $1.00 of the $1.00 that were allowed are spent."
+    sys.modules[my_module].Spender.rich = True
+    assert run(*words).code == 0
+    assert run(*words[:-1], "at once").code == 0
+    whole = [(tmp_path / name / "episodes.jsonl").read_bytes() for name in ("kept", "at once")]
+    assert whole[0] == whole[1]
 
 
 def test_a_bar_that_resumes_begins_where_the_run_was(run, my_module, tmp_path):

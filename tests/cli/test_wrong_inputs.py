@@ -32,6 +32,7 @@ WRONG = [
     ((*EVALUATE, "-n", "0"), "-n must lie between 1 and 200"),
     ((*EVALUATE, "-n", "201"), "-n must lie between 1 and 200, or be all (the whole panel); got 201."),
     ((*EVALUATE, "--jobs", "0"), "jobs must be 1 or more"),
+    ((*EVALUATE, "--concurrency", "0"), "concurrency must be 1 or more"),
     ((*EVALUATE, "--trials", "-1"), "trials must be 1 or more"),
     ((*EVALUATE, "--repeats", "0"), "repeats must be 1 or more"),
     (("play", "Corridor-v0", "--task", "corridor-1000"), "Did you mean 'corridor-100'"),

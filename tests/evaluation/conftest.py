@@ -18,7 +18,7 @@ Row = dict[str, Any]
 ODD_POLICIES = '''
 """Policies that misbehave at chosen tasks; a module of its own, so that spawned processes can import it."""
 
-import os, signal, sys, time
+import os, signal, sys, threading, time
 
 from llm_gym.core import Decision, Usage
 from llm_gym.errors import MissingDependency
@@ -98,6 +98,47 @@ class Slow(Reader):
 
     def act(self, observation, info):
         time.sleep(0.01)
+        return super().act(observation, info)
+
+
+class Signs(Slow):
+    """Writes down which process and thread it is in."""
+
+    name = "signs"
+
+    def act(self, observation, info):
+        decision = super().act(observation, info)
+        return Decision(decision.action, rationale=f"{os.getpid()} {threading.get_ident()}")
+
+
+class Stuck(Reader):
+    """Waits for a network that does not answer, from corridor-3 on."""
+
+    name = "stuck"
+
+    def act(self, observation, info):
+        if int(info["task_id"].split("-")[1]) >= 3:
+            time.sleep(100)
+        return super().act(observation, info)
+
+
+FOUR = threading.Barrier(4, timeout=60)
+
+
+class Together(Reader):
+    """Begins an episode only when three others begin one as well. Notes who plays where."""
+
+    name = "together"
+    worlds = {}
+
+    def watch(self, world):
+        self.begun = False
+        self.worlds.setdefault(threading.get_ident(), set()).add((id(self), id(world)))
+
+    def act(self, observation, info):
+        if not self.begun:
+            self.begun = True
+            FOUR.wait()
         return super().act(observation, info)
 
 

@@ -24,21 +24,23 @@ from llm_gym.evaluation import evaluate
 
 if __name__ == "__main__":
     sys.path.insert(0, sys.argv[1])
-    from odd_policies import Slow
+    from odd_policies import {policy}
     {before}
-    evaluate(Slow(), gym.make("llm_gym/Corridor-v0"), 40, trials=2, jobs=int(sys.argv[3]), out=sys.argv[2])
+    how = dict(jobs=int(sys.argv[3]), concurrency=int(sys.argv[4]))
+    evaluate({policy}(), gym.make("llm_gym/Corridor-v0"), 40, trials=2, out=sys.argv[2], **how)
 """
 
 
 @pytest.fixture
 def script(tmp_path: Path) -> Path:
     path = tmp_path / "run_it.py"
-    path.write_text(SCRIPT.format(before=""))
+    path.write_text(SCRIPT.format(policy="Slow", before=""))
     return path
 
 
-def _start(script: Path, tmp_path: Path, jobs: int) -> subprocess.Popen[str]:
-    command = [sys.executable, str(script), str(tmp_path / "importable"), str(tmp_path / "run"), str(jobs)]
+def _start(script: Path, tmp_path: Path, jobs: int, concurrency: int = 1) -> subprocess.Popen[str]:
+    folders = [str(tmp_path / "importable"), str(tmp_path / "run")]
+    command = [sys.executable, str(script), *folders, str(jobs), str(concurrency)]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
 
@@ -72,13 +74,13 @@ def _expected(odd_policies: ModuleType, tmp_path: Path) -> bytes:
     return (tmp_path / "whole" / "episodes.jsonl").read_bytes()
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(("jobs", "concurrency"), [(1, 1), (2, 1), (1, 4), (2, 2)])
 def test_a_killed_run_resumes_to_the_same_bytes(
-    script: Path, odd_policies: ModuleType, tmp_path: Path, jobs: int
+    script: Path, odd_policies: ModuleType, tmp_path: Path, jobs: int, concurrency: int
 ) -> None:
     expected = _expected(odd_policies, tmp_path)
     for _ in range(2):
-        process = _start(script, tmp_path, jobs)
+        process = _start(script, tmp_path, jobs, concurrency)
         _wait_for_rows(tmp_path / "run", 1)
         time.sleep(random.uniform(0, 0.3))
         process.kill()
@@ -92,12 +94,12 @@ def test_a_killed_run_resumes_to_the_same_bytes(
     assert _names(tmp_path / "run") == _names(tmp_path / "whole")
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(("jobs", "concurrency"), [(1, 1), (2, 1), (1, 4), (2, 2)])
 def test_ctrl_c_stops_cleanly_and_the_folder_resumes(
-    script: Path, odd_policies: ModuleType, tmp_path: Path, jobs: int
+    script: Path, odd_policies: ModuleType, tmp_path: Path, jobs: int, concurrency: int
 ) -> None:
     expected = _expected(odd_policies, tmp_path)
-    process = _start(script, tmp_path, jobs)
+    process = _start(script, tmp_path, jobs, concurrency)
     _wait_for_rows(tmp_path / "run", 3)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to every process of the group
     _, errors = process.communicate(timeout=30)
@@ -108,6 +110,20 @@ def test_ctrl_c_stops_cleanly_and_the_folder_resumes(
     assert ".lock" not in _names(tmp_path / "run")
     evaluate(odd_policies.Slow(), gym.make("llm_gym/Corridor-v0"), 40, trials=2, out=tmp_path / "run")
     assert (tmp_path / "run" / "episodes.jsonl").read_bytes() == expected
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_waits_for_no_network(odd_policies: ModuleType, tmp_path: Path, jobs: int) -> None:
+    script = tmp_path / "run_it.py"
+    script.write_text(SCRIPT.format(policy="Stuck", before=""))
+    process = _start(script, tmp_path, jobs, 4)
+    _wait_for_rows(tmp_path / "run", 3)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=30)  # the network would take 100 s
+    assert process.returncode == -signal.SIGINT
+    assert errors.count("Traceback") == 1
+    assert _alive(process.pid) == []
+    assert len(Evaluation.load(tmp_path / "run").rows) == 3
 
 
 @pytest.mark.parametrize("delay", [0.3, 0.6, 0.9, 1.2])
@@ -127,7 +143,7 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(odd_policies: ModuleType,
     expected = _expected(odd_policies, tmp_path)
     script = tmp_path / "run_it.py"
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))"
-    script.write_text(SCRIPT.format(before=limit))
+    script.write_text(SCRIPT.format(policy="Slow", before=limit))
     _, errors = _start(script, tmp_path, 1).communicate(timeout=60)
     assert "RunFolderError" in errors
     assert "cannot be written: File too large. What is finished is kept; run again to resume." in errors
@@ -140,7 +156,7 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(odd_policies: ModuleType,
 
 def test_a_script_without_a_main_guard_is_told_about_it(odd_policies: ModuleType, tmp_path: Path) -> None:
     script = tmp_path / "run_it.py"
-    script.write_text(SCRIPT.format(before="").replace('if __name__ == "__main__":', "if True:"))
+    script.write_text(SCRIPT.format(policy="Slow", before="").replace('if __name__ == "__main__":', "if True:"))
     _, errors = _start(script, tmp_path, 2).communicate(timeout=60)
     assert "A process ended while it was starting (exit code 1)" in errors
     assert "needs `if __name__ == '__main__':`" in errors

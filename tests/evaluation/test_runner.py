@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -10,8 +11,16 @@ import gymnasium as gym
 import pytest
 
 from llm_gym.core import Decision, Info
-from llm_gym.errors import InvalidSetting, MissingDependency
-from llm_gym.evaluation import evaluate
+from llm_gym.errors import (
+    AccessDenied,
+    BudgetExceeded,
+    InvalidSetting,
+    LLMGymError,
+    MissingData,
+    MissingDependency,
+    UnknownModel,
+)
+from llm_gym.evaluation import Evaluation, evaluate
 from llm_gym.policies.base import Policy
 from llm_gym.policies.uniform import RandomPolicy
 
@@ -60,7 +69,7 @@ def test_any_other_n_beyond_the_panel_is_refused() -> None:
         evaluate(RandomPolicy(), env, 14)
 
 
-@pytest.mark.parametrize("setting", ["n", "repeats", "trials", "jobs"])
+@pytest.mark.parametrize("setting", ["n", "repeats", "trials", "jobs", "concurrency"])
 @pytest.mark.parametrize("value", [0, -1])
 def test_settings_below_1_are_refused(corridor: Corridor, setting: str, value: int) -> None:
     with pytest.raises(InvalidSetting, match=f"{setting} must be 1 or more, got {value}"):
@@ -120,6 +129,42 @@ def test_a_policy_that_exits_is_a_failed_episode(corridor: Corridor, odd_policie
 def test_a_missing_package_stops_the_evaluation(corridor: Corridor, odd_policies: ModuleType) -> None:
     with pytest.raises(MissingDependency, match=r'pip install "llm-gym\[torch\]"'):
         evaluate(odd_policies.Lacks(), corridor, 5)
+
+
+class Refused(Policy):
+    """Is refused by the world outside, at the third task."""
+
+    name = "refused"
+
+    def __init__(self, error: LLMGymError) -> None:
+        self.error = error
+
+    def act(self, observation: str, info: Info) -> Decision:
+        if info["task_id"] == "corridor-2":
+            raise self.error
+        return Decision(None)
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+@pytest.mark.parametrize("kind", [AccessDenied, BudgetExceeded, InvalidSetting, MissingData, UnknownModel])
+def test_what_would_fail_again_stops_the_evaluation_and_keeps_what_is_finished(
+    corridor: Corridor, tmp_path: Path, kind: type[LLMGymError], concurrency: int
+) -> None:
+    heard: list[str] = []
+    with pytest.raises(kind, match="no further"):
+        evaluate(
+            Refused(kind("no further")),
+            corridor,
+            9,
+            concurrency=concurrency,
+            out=tmp_path,
+            progress=lambda row: heard.append(row["task_id"]),
+        )
+    kept = Evaluation.load(tmp_path)
+    assert sorted(heard) == sorted(row["task_id"] for row in kept.rows)
+    assert "corridor-2" not in heard
+    assert kept.errors == 0
+    assert concurrency > 1 or len(heard) == 2
 
 
 def test_half_a_surrogate_pair_is_written_as_the_replacement_character(

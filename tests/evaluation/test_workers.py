@@ -85,7 +85,7 @@ def test_a_missing_package_in_a_process_reaches_the_caller(corridor: Env, odd_po
 def test_a_policy_that_cannot_travel_is_refused_before_anything_is_written(
     corridor: Env, odd_policies: ModuleType, tmp_path: Path
 ) -> None:
-    with pytest.raises(InvalidSetting, match=r"cannot be sent to other processes.*use jobs=1"):
+    with pytest.raises(InvalidSetting, match=r"cannot be copied.*use jobs=1 and concurrency=1"):
         evaluate(odd_policies.Unpicklable(), corridor, 2, jobs=2, out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 
 from llm_gym.core import Decision, Info, Opinion
 from llm_gym.envs.base import MAX_ACTION_CHARS
-from llm_gym.errors import BudgetExceeded, ExpertFailed, InvalidSetting, MissingData, UnknownName
+from llm_gym.errors import AccessDenied, BudgetExceeded, ExpertFailed, InvalidSetting, MissingData, UnknownName
 from llm_gym.policies import LexicalPolicy, Policy, RandomPolicy
 from llm_gym.policies.advice import CANDIDATES, Advice, drawn, random_opinions
 
@@ -249,7 +249,9 @@ def test_an_expert_that_fails_is_named(expert: Policy, sentence: str) -> None:
         advice(expert).opinions("", info())
 
 
-@pytest.mark.parametrize("error", [MissingData("no file"), InvalidSetting("no world"), BudgetExceeded("spent")])
+@pytest.mark.parametrize(
+    "error", [MissingData("no file"), InvalidSetting("no world"), BudgetExceeded("spent"), AccessDenied("no key")]
+)
 def test_what_the_user_has_to_put_right_passes(error: Exception) -> None:
     with pytest.raises(type(error), match=str(error)):
         advice(Broken(error)).opinions("", info())

@@ -234,6 +234,15 @@ def test_the_effect_of_opinions_is_a_comparison_with_the_same_policy_alone(corri
     assert effect.success.low > 0
 
 
+def test_the_spec_names_the_expert_itself_and_no_copy(corridor: gym.Env[str, str]) -> None:
+    expert = RulePolicy()
+    spec = OpinionWrapper(corridor, expert).spec
+    assert spec is not None
+    kwargs = spec.additional_wrappers[0].kwargs
+    assert kwargs is not None
+    assert kwargs["expert"] is expert
+
+
 def test_an_expert_is_a_policy(corridor: gym.Env[str, str]) -> None:
     with pytest.raises(InvalidSetting, match="An expert is a policy"):
         OpinionWrapper(corridor, "rule")  # type: ignore[arg-type]

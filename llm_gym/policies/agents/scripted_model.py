@@ -39,7 +39,7 @@ class ScriptedModel:
 
     model = "scripted"
 
-    def __init__(self, follow: float = 0.7, breaks: float = 0.0, seed: int = 0) -> None:
+    def __init__(self, follow: float = 0.8, breaks: float = 0.0, seed: int = 0) -> None:
         if not (0 <= follow <= 1 and 0 <= breaks <= 1):
             raise InvalidSetting(f"follow and breaks must lie between 0 and 1, got {follow} and {breaks}.")
         self.follow, self.breaks, self.seed = follow, breaks, seed

@@ -18,19 +18,21 @@ _RESULT = re.compile(r"^\[button\] (\S+) \[button_\]\n.+\n(\$.+)$", re.MULTILINE
 _INSTRUCTION = re.compile(r"Instruction:\s*(.+)")
 _POSSIBLE = re.compile(r"^Possible now: (.+)$", re.MULTILINE)
 _TASK = re.compile(r"Your task is to: (.+)")
+HASTE = 0.3
+"""Probability to buy on the page of an item, whatever is left to choose there."""
 _TOOLS = {"clean": "sinkbasin", "heat": "microwave", "cool": "fridge"}
 
 
 def next_action(page: str, messages: Sequence[Message], chance: random.Random) -> str | None:
     """The action for the page shown last; None: stop."""
     if "[button]" in page:
-        return _in_shop(page)
+        return _in_shop(page, chance)
     listed = _POSSIBLE.findall(page)
     if not listed:
         return None
     possible = listed[-1].split("; ")
     task = _TASK.search(messages[0].content)
-    errand = read_goal(task[1]) if task else None
+    errand: Put | Look | None = read_goal(task[1]) if task else None
     if errand is None:
         return chance.choice(possible)
     return _House(possible, messages, chance).next(errand)
@@ -39,14 +41,14 @@ def next_action(page: str, messages: Sequence[Message], chance: random.Random) -
 # -- the shop ------------------------------------------------------------------------------------------------------
 
 
-def _in_shop(page: str) -> str | None:
-    """Search the instruction, open the first result that is not too dear, choose what is named, buy."""
+def _in_shop(page: str, chance: random.Random) -> str | None:
+    """Search the instruction, open the first result that is not too dear, choose what is named, buy, often too soon."""
     buttons = _BUTTON.findall(page)
     goal = found[1] if (found := _INSTRUCTION.search(page)) else ""
     if "Search" in buttons:
         return search_action(query_of(goal))
     if "Buy Now" in buttons:
-        return _on_item(page, goal)
+        return "click[Buy Now]" if chance.random() < HASTE else _on_item(page, goal)
     if "< Prev" in buttons and "(Total results" not in page:
         return "click[< Prev]"
     return _best_result(page, goal)
