@@ -134,6 +134,18 @@ class BudgetExceeded(LLMGymError):
     """The money or the tokens that were allowed are spent; nothing was asked. A resumed run goes on from here."""
 
 
+FATAL: tuple[type[LLMGymError], ...] = (
+    MissingDependency,
+    MissingData,
+    InvalidSetting,
+    BudgetExceeded,
+    AccessDenied,
+    UnknownModel,
+)
+"""What the user has to put right before any other episode can be played: these stop an evaluation, whose finished
+episodes are kept; every other exception is one episode's failure."""
+
+
 def suggestion(name: str, known: list[str], shown: int = 12) -> str:
     """A sentence that helps: the near names, or the first of all the names."""
     folded = {candidate.lower(): candidate for candidate in known}

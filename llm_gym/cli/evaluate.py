@@ -15,8 +15,7 @@ from llm_gym.cli.making import make_environment, make_policy
 from llm_gym.cli.progress import Tally, finished_before, shown_progress
 from llm_gym.cli.terminal import FAILED, INTERRUPTED, OK, Terminal
 from llm_gym.envs.base import TaskPanel, panel_of
-from llm_gym.errors import InvalidSetting
-from llm_gym.evaluation.attempts import FATAL
+from llm_gym.errors import FATAL, InvalidSetting
 from llm_gym.evaluation.evaluation import Evaluation
 from llm_gym.evaluation.runner import DEFAULT_N, evaluate
 from llm_gym.policies.base import Policy

@@ -13,20 +13,9 @@ import gymnasium as gym
 import orjson
 
 from llm_gym.core import Episode, derive_seed
-from llm_gym.errors import (
-    AccessDenied,
-    BudgetExceeded,
-    InvalidSetting,
-    MissingData,
-    MissingDependency,
-    UnknownModel,
-)
+from llm_gym.errors import FATAL
 from llm_gym.evaluation.records import Attempt, Played, Row, encoded
 from llm_gym.rollout import Actor, Rollout, never
-
-FATAL = (MissingDependency, MissingData, InvalidSetting, BudgetExceeded, AccessDenied, UnknownModel)
-"""What the user has to put right before any other episode can be played: these stop the evaluation, and what is
-finished is kept."""
 
 
 def play_attempt(

@@ -12,7 +12,8 @@ from typing import Protocol
 
 import gymnasium as gym
 
-from llm_gym.evaluation.attempts import FATAL, play_attempt
+from llm_gym.errors import FATAL
+from llm_gym.evaluation.attempts import play_attempt
 from llm_gym.evaluation.parcel import ALONE, Parcel
 from llm_gym.evaluation.records import Attempt, Played
 from llm_gym.policies.base import Policy

@@ -43,7 +43,7 @@ def play_in_threads(
 
     Raises:
         InvalidSetting: a thread cannot begin.
-        BaseException: a thread met it, and it is no failure of one episode: one of `attempts.FATAL`, say.
+        BaseException: a thread met it, and it is no failure of one episode: one of `errors.FATAL`, say.
     """
     line = _Queues(attempts)
     unfinished: defaultdict[Attempt, list[Played]] = defaultdict(list)

@@ -51,7 +51,7 @@ def play_in_processes(
 
     Raises:
         InvalidSetting: a process cannot begin.
-        BaseException: a process met it, and it is no failure of one episode: one of `attempts.FATAL`, say.
+        BaseException: a process met it, and it is no failure of one episode: one of `errors.FATAL`, say.
     """
     pending = deque(attempts)
     concurrency = min(concurrency, math.ceil(len(attempts) / jobs))

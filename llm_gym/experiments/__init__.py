@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from llm_gym.experiments import opinions_alfworld, opinions_webshop
 from llm_gym.experiments.declaration import Experiment
+from llm_gym.experiments.opinions_alfworld import OPINIONS_ALFWORLD
+from llm_gym.experiments.opinions_webshop import OPINIONS_WEBSHOP
 
 EXPERIMENTS: Mapping[str, Experiment] = {
-    experiment.name: experiment for experiment in (opinions_webshop.EXPERIMENT, opinions_alfworld.EXPERIMENT)
+    experiment.name: experiment for experiment in (OPINIONS_WEBSHOP, OPINIONS_ALFWORLD)
 }

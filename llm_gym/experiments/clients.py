@@ -16,7 +16,7 @@ ANSWERS, CALLS = "answers", "calls.jsonl"
 
 
 class Reached(Layer):
-    """Until a model has answered once, an endpoint that cannot be reached is a wrong setting: waiting would not help."""
+    """Until a model has answered once, an endpoint that cannot be reached is a wrong setting: waiting is no help."""
 
     def __init__(self, client: ChatClient) -> None:
         super().__init__(client)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,8 +19,8 @@ class Choices:
     models: tuple[str, ...] = ("scripted",)
     tasks: int | None = None
     """The first of the panel; None: as many as the paper."""
-    expert: str | None = None
-    """Name of a policy; None: the one of the experiment."""
+    expert: Policy | None = None
+    """Whose opinions are shown; None: the one of the experiment."""
     agent: str = "autogpt"
     agent_settings: Mapping[str, Any] = field(default_factory=dict)
     world: Mapping[str, Any] = field(default_factory=dict)
@@ -71,10 +70,8 @@ class Cell:
 
     @property
     def folder(self) -> str:
-        """Name of its run folder: the label, and where letters are lost on the way a digest of it."""
-        name = re.sub(r"[^A-Za-z0-9]+", "-", self.label).strip("-").lower()
-        words = re.sub(r"[ +()]+", "-", self.label).strip("-")
-        return name if name == words else f"{name}-{hashlib.sha256(self.label.encode()).hexdigest()[:8]}"
+        """Name of its run folder."""
+        return re.sub(r"[^\w.]+", "-", self.label, flags=re.ASCII).strip("-.")[:100]
 
 
 @dataclass(frozen=True)
@@ -86,6 +83,7 @@ class Grid:
         environment: id of the world.
         world: its keywords.
         tasks: the first of its panel.
+        expert: whose opinions are shown, in words.
         baselines: label → policy, which play `baseline_steps` at most.
         agent: name of the policy that asks the models.
         agent_settings: its keywords but for the model.
@@ -94,13 +92,13 @@ class Grid:
         models: their names.
         finished: the metric of the last column.
         asked_after_end: whether a model is asked once more when its task has ended.
-        remarks: how this differs from the published set-up, or repeats it, one sentence each.
     """
 
     name: str
     environment: str
     world: Mapping[str, Any]
     tasks: int
+    expert: str
     baselines: Mapping[str, Policy]
     baseline_steps: int
     agent: str
@@ -110,11 +108,13 @@ class Grid:
     models: tuple[str, ...]
     finished: str
     asked_after_end: bool = False
-    remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.models or len(set(self.models)) < len(self.models):
             raise InvalidSetting(f"An experiment needs models of different names, got {', '.join(self.models)}.")
+        folders = [cell.folder.lower() for cell in self.cells]
+        if len(set(folders)) < len(folders):
+            raise InvalidSetting(f"The names of these models are too much alike for folders: {', '.join(self.models)}.")
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -123,10 +123,9 @@ class Grid:
         return (*played, *(cell for model in self.models for cell in self._of(model)))
 
     def _of(self, model: str) -> Iterator[Cell]:
-        alone = f"{self.agent} ({model})"
-        yield Cell(alone, self.agent_steps, model=model)
+        yield Cell(f"{model} alone", self.agent_steps, model=model)
         for opinions in self.opinions:
-            yield Cell(f"{alone} + {opinions.label}", self.agent_steps, model=model, opinions=opinions)
+            yield Cell(f"{model} + {opinions.label}", self.agent_steps, model=model, opinions=opinions)
 
     def pairs(self) -> Iterator[tuple[Cell, Cell]]:
         """Which rows say what opinions do: with against without, and last the first opinions against the control."""
@@ -143,7 +142,7 @@ class Experiment:
 
     Attributes:
         name: on the command line.
-        environments: id of the world, and of the original one.
+        environment: id of the world, if not the original one.
         accidents: of the published set-up that can be repeated, name → one sentence.
         declare: the grid of what a user chose.
     """
@@ -157,7 +156,7 @@ class Experiment:
         """The grid.
 
         Raises:
-            UnknownName: there is no such accident, expert or agent.
+            UnknownName: there is no such accident.
         """
         for name in sorted(choices.accidents):
             if name not in self.accidents:

@@ -11,16 +11,7 @@ import numpy as np
 
 from llm_gym.core import Info, Opinion, derive_seed
 from llm_gym.envs.base import MAX_ACTION_CHARS
-from llm_gym.errors import (
-    AccessDenied,
-    BudgetExceeded,
-    ExpertFailed,
-    InvalidSetting,
-    MissingData,
-    MissingDependency,
-    UnknownModel,
-    UnknownName,
-)
+from llm_gym.errors import FATAL, ExpertFailed, InvalidSetting, UnknownName
 from llm_gym.policies.base import Policy
 
 Draw = Literal["argmax", "sample", "sample_without_replacement", "beam"]
@@ -29,9 +20,6 @@ Control = Literal["random"]
 
 CANDIDATES = 100
 """Opinions that an expert is asked for when some of them are drawn; it may give fewer."""
-
-_NOT_ITS_FAULT = (AccessDenied, BudgetExceeded, InvalidSetting, MissingData, MissingDependency, UnknownModel)
-"""What the user has to put right: these pass through an expert as they are."""
 
 
 class _Seen(NamedTuple):
@@ -152,7 +140,7 @@ class Advice:
         """An exception of the expert says whose it is."""
         try:
             yield
-        except _NOT_ITS_FAULT:
+        except FATAL:
             raise
         except Exception as error:
             raise ExpertFailed(f"The expert {self.expert.name!r} failed: {type(error).__name__}: {error}") from error

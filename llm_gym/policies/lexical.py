@@ -46,11 +46,12 @@ class LexicalPolicy(ShopperPolicy):
         return [value for value in best if value is not None]
 
     def rank(self, page: ShopPage) -> list[int]:
-        """First those still to read, then those read, the best first."""
+        """First those still to read, then those read, the best first, then the others."""
         reading = self._worth_reading(page)
         unread = [position for position in reading if page.results[position].asin not in self._agreements]
         read = [position for position in reading if position not in unread]
-        return unread + sorted(read, key=lambda position: -self._agreements[page.results[position].asin])
+        others = [position for position in range(len(page.results)) if position not in reading]
+        return unread + sorted(read, key=lambda position: -self._agreements[page.results[position].asin]) + others
 
     def _candidates(self, observation: str, info: Info) -> list[str]:
         page = ShopPage.read(info)

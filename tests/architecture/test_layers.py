@@ -19,6 +19,7 @@ LAYERS = (
     {"policies"},
     {"wrappers"},
     {"evaluation"},
+    {"experiments"},
     {"cli", "__main__"},
 )
 SIBLINGS_APART = {"envs", "llm", "rollout"}

@@ -29,8 +29,8 @@ class AutoGPTPolicy(AgentPolicy):
         memories: events that the agent is reminded of at most.
         memory_tokens: of the system message and those memories together.
         similarity: by which they are recalled, "l2" or "cosine".
+        thought_chars: of a thought at most, with `schema`, where the client can; None: any number.
         embedding_model: a model at `base_url` that makes vectors of texts; None: word counts, which need no model.
-        schema: ask for the answer by its JSON schema, where the client can; otherwise the prompt alone says it.
     """
 
     name = "autogpt"
@@ -38,7 +38,7 @@ class AutoGPTPolicy(AgentPolicy):
     memory_tokens: int = 2500
     similarity: Similarity = "l2"
     embedding_model: str | None = None
-    schema: bool = False
+    thought_chars: int | None = None
 
     def __post_init__(self) -> None:
         if self.memories < 0:
@@ -100,7 +100,7 @@ class AutoGPTPolicy(AgentPolicy):
         return prompt("autogpt")["again"].format(hint=hint)
 
     def _request(self, messages: tuple[Message, ...]) -> Request:
-        schema = reply_schema(self._world.commands) if self.schema else None
+        schema = reply_schema(self._world.schemas(self._possible), self.thought_chars) if self.schema else None
         return replace(super()._request(messages), schema=schema)
 
     def _command(self, completion: Completion) -> Parsed | Unparsed:
@@ -120,16 +120,17 @@ def reply_of(one: Demonstration) -> str:
     return json.dumps({"thoughts": thoughts, "command": command}, ensure_ascii=False)
 
 
-def reply_schema(commands: Sequence[Command]) -> Mapping[str, Any]:
-    """The answer's JSON schema."""
+def reply_schema(commands: Mapping[str, Mapping[str, Any]], thought_chars: int | None = None) -> Mapping[str, Any]:
+    """The answer's JSON schema, from the command's own."""
 
     def closed(properties: Mapping[str, Any]) -> dict[str, Any]:
         required = list(properties)
         return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
     one = [
-        closed({"name": {"type": "string", "enum": [command.name]}, "args": closed(command.schema()["properties"])})
-        for command in commands
+        closed({"name": {"type": "string", "enum": [name]}, "args": closed(arguments["properties"])})
+        for name, arguments in commands.items()
     ]
-    thoughts = closed({name: {"type": "string"} for name in _THOUGHTS})
+    thought = {"type": "string"} if thought_chars is None else {"type": "string", "maxLength": thought_chars}
+    thoughts = closed(dict.fromkeys(_THOUGHTS, thought))
     return closed({"thoughts": thoughts, "command": {"anyOf": one}})

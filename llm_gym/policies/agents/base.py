@@ -48,6 +48,8 @@ class AgentPolicy(Policy):
         history: messages of the past in a prompt at most.
         demonstrations: of each command at most; there are one to three.
         reasks: how often an answer without a command is asked for again.
+        schema: ask for the answer by the JSON schema of what is possible on the page, where the client can; otherwise
+            the prompt alone says it.
 
     Attributes:
         exchanges: questions and answers of this episode.
@@ -64,11 +66,12 @@ class AgentPolicy(Policy):
     history: int = 10
     demonstrations: int = 3
     reasks: int = 1
+    schema: bool = False
 
     def __post_init__(self) -> None:
         if self.temperature < 0 or min(self.history, self.demonstrations, self.reasks) < 0:
             raise InvalidSetting("temperature, history, demonstrations and reasks must be 0 or more.")
-        if (self.step_limit or 1) < 1 or self.page_tokens < SHORTEST_PAGE:
+        if (self.step_limit is not None and self.step_limit < 1) or self.page_tokens < SHORTEST_PAGE:
             raise InvalidSetting(f"step_limit must be 1 or more, and page_tokens {SHORTEST_PAGE} or more.")
         self._client = client_of(self.model, self.base_url, self.key_variable)
         self._count = partial(count_tokens, model=self._client.model)
@@ -83,6 +86,7 @@ class AgentPolicy(Policy):
         self._seed = None if seed is None else derive_seed(seed, "model")
         self._world: World = ANY
         self._goal = ""
+        self._possible: Sequence[str] | None = None
         self._steps = 0
         self._last: Parsed | Unparsed | None = None
         self._past: list[Message] = []
@@ -134,6 +138,7 @@ class AgentPolicy(Policy):
         if self._steps >= self._limit:
             return Decision(None, f"[no question: the limit of {self._limit} steps is reached]")
         self._steps += 1
+        self._possible = info.get("admissible_actions") if self.schema else None
         began = len(self.exchanges)
         said = self._converse(_page(observation, info, self._world), suggestion_text(info.get("opinions", ())))
         exchanges = self.exchanges[began:]
@@ -157,18 +162,27 @@ class AgentPolicy(Policy):
         return turn
 
     def _ask(self, page: str, suggestion: str, more: list[Message]) -> list[Message]:
-        """Ask, if need be with a shorter prompt; the turn as it was sent, without `more`."""
+        """Ask, if need be with a shorter prompt; the turn as it was sent, without `more`.
+
+        Raises:
+            ContextOverflow: the prompt is too long even without a past and with hardly a page.
+        """
         page_tokens, budget = self.page_tokens, self.prompt_tokens
         while True:
             turn = self._turn(self._cut(page, page_tokens), suggestion)
+            parts = self._parts(self._past, [*turn, *more])
+            least = self._count([message for part in parts if part.keep == "all" for message in part.messages])
             try:
-                prompt = assemble(self._parts(self._past, [*turn, *more]), budget, self._count)
-                budget = int(0.75 * prompt.tokens)  # of the next attempt, should there be one
+                prompt = assemble(parts, budget, self._count)
+                budget = prompt.tokens
                 self._exchange(prompt)
                 return turn
             except ContextOverflow:
-                page_tokens //= 2
-                if page_tokens < SHORTEST_PAGE:
+                if least < budget:
+                    budget = max(least, budget * 3 // 4)
+                elif page_tokens >= 2 * SHORTEST_PAGE:
+                    page_tokens //= 2
+                else:
                     raise
 
     def _exchange(self, prompt: Assembled) -> None:

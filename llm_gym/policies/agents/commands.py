@@ -98,6 +98,7 @@ class World:
         steps: commands that an agent may give, where no limit is set; those of the paper.
         lists_actions: whether the agent is told what can be done, since the page does not show it.
         unwanted: command → characters that become blanks.
+        free: commands whose arguments are not only those of the listed actions.
     """
 
     name: str
@@ -105,6 +106,7 @@ class World:
     steps: int
     lists_actions: bool
     unwanted: Mapping[str, str]
+    free: frozenset[str] = frozenset()
 
     @property
     def texts(self) -> Mapping[str, str]:
@@ -130,8 +132,29 @@ class World:
                 return Parsed(command.name, arguments, action)
         return None
 
+    def schemas(self, possible: Sequence[str] | None) -> dict[str, dict[str, Any]]:
+        """Command → JSON schema of its arguments; where actions are given, only for what is possible by them."""
+        found = {command.name: command.schema() for command in self.commands}
+        if possible is None:
+            return found
+        for command in self.commands[:-1]:
+            listed = [given for action in possible if (given := command.arguments_of(action)) is not None]
+            if not listed:
+                del found[command.name]
+            elif command.name not in self.free:
+                for argument, schema in found[command.name]["properties"].items():
+                    schema["enum"] = list(dict.fromkeys(given[argument] for given in listed))
+        return found
 
-SHOP = World("webshop", {"search": "search[{query}]", "click": "click[{target}]"}, 20, False, {"search": "[]"})
+
+SHOP = World(
+    name="webshop",
+    forms={"search": "search[{query}]", "click": "click[{target}]"},
+    steps=20,
+    lists_actions=False,
+    unwanted={"search": "[]"},
+    free=frozenset({"search"}),
+)
 HOUSE = World("alfworld", {"act": "{command}"}, 35, True, {})
 ANY = World("world", {"act": "{action}"}, 100, True, {})
 

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-LONGEST = 200_000
+LONGEST = 100_000
 """Characters of an answer that are looked at for a repair; no command needs as many."""
 DEEPEST = 40
 """Objects within objects; no reply needs as many."""
 
 _FENCED = re.compile(r"```[\w-]*\s*?\n(.*?)(?:```|\Z)", re.DOTALL)
 _BLANK = re.compile(r"\s*")
-_AFTER_TEXT = re.compile(r"\s*(?:[,:}\]]|\Z)")
+_AFTER_TEXT = re.compile(r"\s*(?:[,:}\]]|\Z|([\"'])[\w -]{1,40}\1\s*:)")
 _PLAIN = re.compile(r"[^\"'\\]+")
 _BARE = re.compile(r"[^,:{}\[\]\"'\n]+")
 _NUMBER = re.compile(r"-?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?")
@@ -161,7 +161,7 @@ class _Lenient:
                 break
             else:
                 parts.append(sign)
-        return "".join(parts)
+        return "".join(parts).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")  # joins pairs
 
     def _escaped(self) -> str:
         """What stands after a backslash; one that escapes nothing is meant as it stands."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from llm_gym.errors import InvalidSetting
 from llm_gym.llm.chat import Completion, Message, Request
 from llm_gym.policies.agents.base import AgentPolicy
 from llm_gym.policies.agents.commands import FINISH, Command, Parsed, Unparsed, command_from
@@ -23,6 +24,11 @@ class ReActPolicy(AgentPolicy):
     """
 
     name = "react"
+
+    def __post_init__(self) -> None:
+        if self.schema:
+            raise InvalidSetting("schema=True is for answers in JSON; ReActPolicy gets its answers in text.")
+        super().__post_init__()
 
     def _base(self) -> str:
         texts = prompt("react")

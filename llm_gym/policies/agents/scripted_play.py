@@ -30,7 +30,7 @@ def next_action(page: str, messages: Sequence[Message], chance: random.Random) -
     listed = _POSSIBLE.findall(page)
     if not listed:
         return None
-    possible = listed[-1].split("; ")
+    possible: list[str] = listed[-1].split("; ")
     task = _TASK.search(messages[0].content)
     errand: Put | Look | None = read_goal(task[1]) if task else None
     if errand is None:

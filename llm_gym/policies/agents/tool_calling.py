@@ -47,7 +47,10 @@ class ToolCallingPolicy(AgentPolicy):
         return super()._parts(past[:-1], [*past[-1:], *turn])
 
     def _request(self, messages: tuple[Message, ...]) -> Request:
-        tools = tuple(Tool(one.name, one.description, one.schema()) for one in self._world.commands)
+        schemas = self._world.schemas(self._possible)
+        tools = tuple(
+            Tool(one.name, one.description, schemas[one.name]) for one in self._world.commands if one.name in schemas
+        )
         return replace(super()._request(tuple(_answered(messages))), tools=tools)
 
     def _kept(self, exchange: Exchange) -> Message:

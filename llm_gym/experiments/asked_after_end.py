@@ -1,0 +1,32 @@
+"""The loop of the published set-up: when the task has ended, the agent is asked once more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+from gymnasium.utils import RecordConstructorArgs
+
+
+class AskedAfterEnd(gym.Wrapper[str, str, str, str], RecordConstructorArgs):
+    """The end of a task is shown as a page; whatever is answered to it, the episode is over then.
+
+    An agent that answers with `finish` ends the episode itself, and only that was counted by the authors.
+    """
+
+    def __init__(self, env: gym.Env[str, str]) -> None:
+        RecordConstructorArgs.__init__(self)
+        gym.Wrapper.__init__(self, env)
+        self._last: tuple[str, dict[str, Any]] | None = None
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        self._last = None
+        return self.env.reset(seed=seed, options=options)
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        if self._last is not None:
+            return self._last[0], 0.0, True, False, self._last[1]
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        if terminated:
+            self._last = observation, info
+        return observation, float(reward), False, truncated, info
