@@ -42,6 +42,8 @@ class Decision:
     usage: Usage | None = None
     opinions: tuple[Opinion, ...] = ()
     """What the policy was advised besides `info["opinions"]`; kept in the step."""
+    out_of_steps: bool = False
+    """With no action: the policy stops because of a limit of its own, which counts as the environment's would."""
 
 
 class Info(TypedDict, total=False):

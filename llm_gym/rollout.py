@@ -58,7 +58,7 @@ class Rollout:
             decision = self.actor.act(observation, self.info)
             if decision.action is None:
                 self._record(observation, decision, 0.0, self.info)
-                return self._episode("agent")
+                return self._episode("limit" if decision.out_of_steps else "agent")
             seen = self.info
             following, reward, terminated, truncated, info = env.step(decision.action)
             self.info = cast(Info, info)

@@ -25,6 +25,7 @@ ARGUMENTS: dict[str, Callable[[], dict[str, Any]]] = {
     "human": lambda: {"ask": lambda question: "1", "show": lambda text: None},
     "heeding": lambda: {"policy": RandomPolicy()},
     "advised": lambda: {"policy": RandomPolicy(), "expert": RandomPolicy(), "top_k": 2, "draw": "sample"},
+    **dict.fromkeys(("autogpt", "react", "tools"), lambda: {"model": "scripted"}),
 }
 """What a policy needs to play without a person, a network or a file; the others need nothing."""
 

@@ -38,7 +38,9 @@ _AGENT_FLAG = "--agent-set"
 
 @dataclass(frozen=True)
 class RunExperiment:
-    """Play a table of Additional Opinions (arXiv:2306.02224) and print it beside the published numbers.
+    """Play a table of a paper, beside the published one.
+
+    The paper is Additional Opinions (arXiv:2306.02224): agents alone and with opinions, in the shop and in the house.
 
     Every row of the table is a run folder below --out, and all of them share one cache of answers there: the same
     command again goes on where it was, and asks nothing when all is there. The numbers do not depend on --jobs and

@@ -9,7 +9,7 @@ from gymnasium.utils import RecordConstructorArgs
 
 
 class AskedAfterEnd(gym.Wrapper[str, str, str, str], RecordConstructorArgs):
-    """The end of a task is shown as a page; whatever is answered to it, the episode is over then.
+    """The end of a task is a page that tells the reward, from 0 to 10; whatever is answered to it, it is over then.
 
     An agent that answers with `finish` ends the episode itself, and only that was counted by the authors.
     """
@@ -28,5 +28,7 @@ class AskedAfterEnd(gym.Wrapper[str, str, str, str], RecordConstructorArgs):
             return self._last[0], 0.0, True, False, self._last[1]
         observation, reward, terminated, truncated, info = self.env.step(action)
         if terminated:
+            observation = f"{observation}{{'reward': {10 * float(reward):g}}}"
+            info = {**info, "page": observation, "admissible_actions": []}
             self._last = observation, info
         return observation, float(reward), False, truncated, info

@@ -11,6 +11,9 @@ from llm_gym.errors import InvalidSetting, UnknownName
 from llm_gym.policies.advice import Control, Draw
 from llm_gym.policies.base import Policy
 
+LONGEST_NAME = 100
+"""Of a folder; in a longer one the middle is left out."""
+
 
 @dataclass(frozen=True, slots=True)
 class Choices:
@@ -71,7 +74,8 @@ class Cell:
     @property
     def folder(self) -> str:
         """Name of its run folder."""
-        return re.sub(r"[^\w.]+", "-", self.label, flags=re.ASCII).strip("-.")[:100]
+        name = re.sub(r"[^\w.]+", "-", self.label, flags=re.ASCII).strip("-.")
+        return name if len(name) <= LONGEST_NAME else f"{name[:60]}-{name[-30:]}"
 
 
 @dataclass(frozen=True)

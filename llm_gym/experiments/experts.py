@@ -19,6 +19,8 @@ from llm_gym.wrappers.item_titles import item_names
 class Around(Policy):
     """An expert that another one stands before; by itself it changes nothing."""
 
+    name = "around"
+
     def __init__(self, expert: Policy) -> None:
         self.expert = expert
         self.reset()

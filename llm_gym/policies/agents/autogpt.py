@@ -16,7 +16,7 @@ from llm_gym.policies.agents.base import AgentPolicy
 from llm_gym.policies.agents.commands import Command, Parsed, Unparsed, command_in
 from llm_gym.policies.agents.demonstrations import Demonstration
 from llm_gym.policies.agents.parse import Unread, read_object
-from llm_gym.policies.agents.prompts import prompt
+from llm_gym.policies.prompts import prompt
 
 _THOUGHTS = ("text", "reasoning", "plan", "criticism")
 

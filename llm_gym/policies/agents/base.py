@@ -136,7 +136,7 @@ class AgentPolicy(Policy):
         if self._steps == 0:
             self._world, self._goal = world_of(info), info.get("goal", "")
         if self._steps >= self._limit:
-            return Decision(None, f"[no question: the limit of {self._limit} steps is reached]")
+            return Decision(None, f"[no question: the limit of {self._limit} steps is reached]", out_of_steps=True)
         self._steps += 1
         self._possible = info.get("admissible_actions") if self.schema else None
         began = len(self.exchanges)

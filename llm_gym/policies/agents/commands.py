@@ -11,7 +11,7 @@ from typing import Any
 
 from llm_gym.core import Info
 from llm_gym.errors import suggestion
-from llm_gym.policies.agents.prompts import prompt
+from llm_gym.policies.prompts import prompt
 from llm_gym.policies.shopper import ShopPage
 
 LONGEST_ARGUMENT = 2_000

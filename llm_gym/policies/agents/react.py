@@ -9,7 +9,7 @@ from llm_gym.errors import InvalidSetting
 from llm_gym.llm.chat import Completion, Message, Request
 from llm_gym.policies.agents.base import AgentPolicy
 from llm_gym.policies.agents.commands import FINISH, Command, Parsed, Unparsed, command_from
-from llm_gym.policies.agents.prompts import prompt
+from llm_gym.policies.prompts import prompt
 
 _ACTION = re.compile(r"^[ \t*_>]*action[ \t\d*_]*:(.*)$", re.MULTILINE | re.IGNORECASE)
 _FINISH = re.compile(rf"{FINISH}(?:\s*\[(.*)\])?\W*", re.DOTALL | re.IGNORECASE)

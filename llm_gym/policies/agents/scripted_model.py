@@ -14,10 +14,10 @@ from llm_gym.llm.chat import Completion, Message, Request, ToolCall
 from llm_gym.llm.key import answer_key
 from llm_gym.llm.tokens import count_tokens
 from llm_gym.policies.agents.commands import ANY, FINISH, HOUSE, SHOP, Parsed, World
-from llm_gym.policies.agents.scripted_play import next_action
+from llm_gym.policies.agents.scripted_play import END, next_action
 from llm_gym.policies.prompts import prompt
 
-_PAGE = ("[button]", "Possible now:")
+_PAGE = ("[button]", "Possible now:", END)
 """What only pages hold."""
 _TOOL = re.compile(r"""(\w+) with ('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)")

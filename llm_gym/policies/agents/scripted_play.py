@@ -18,6 +18,8 @@ _RESULT = re.compile(r"^\[button\] (\S+) \[button_\]\n.+\n(\$.+)$", re.MULTILINE
 _INSTRUCTION = re.compile(r"Instruction:\s*(.+)")
 _POSSIBLE = re.compile(r"^Possible now: (.+)$", re.MULTILINE)
 _TASK = re.compile(r"Your task is to: (.+)")
+END = "{'reward': "
+"""On the page of a task that has ended, where a loop asks once more."""
 HASTE = 0.3
 """Probability to buy on the page of an item, whatever is left to choose there."""
 _TOOLS = {"clean": "sinkbasin", "heat": "microwave", "cool": "fridge"}
@@ -25,6 +27,8 @@ _TOOLS = {"clean": "sinkbasin", "heat": "microwave", "cool": "fridge"}
 
 def next_action(page: str, messages: Sequence[Message], chance: random.Random) -> str | None:
     """The action for the page shown last; None: stop."""
+    if END in page:
+        return None
     if "[button]" in page:
         return _in_shop(page, chance)
     listed = _POSSIBLE.findall(page)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from llm_gym.llm.chat import Completion, Message, Request, Tool
+from llm_gym.llm.chat import Completion, Message, Request, Tool, ToolCall
 from llm_gym.llm.prompt import Part
 from llm_gym.policies.agents.base import AgentPolicy
 from llm_gym.policies.agents.commands import Parsed, Unparsed, command_from
 from llm_gym.policies.agents.exchange import Exchange
 from llm_gym.policies.agents.parse import Unread, read_object
-from llm_gym.policies.agents.prompts import prompt
+from llm_gym.policies.prompts import prompt
 
 
 class ToolCallingPolicy(AgentPolicy):
@@ -54,12 +55,13 @@ class ToolCallingPolicy(AgentPolicy):
         return replace(super()._request(tuple(_answered(messages))), tools=tools)
 
     def _kept(self, exchange: Exchange) -> Message:
-        """With the call that was carried out, for only that one is answered."""
+        """With the call that was carried out, as it was understood; for only that one is answered."""
         kept = super()._kept(exchange)
         if isinstance(exchange.result, Unparsed):
             return kept if kept.content else replace(kept, content=exchange.reply)
-        call = exchange.completion.tool_calls[0]
-        return replace(kept, tool_calls=(call if call.id else replace(call, id=f"call-{exchange.step}"),))
+        arguments = json.dumps(dict(exchange.result.arguments), ensure_ascii=False)
+        call_id = exchange.completion.tool_calls[0].id or f"call-{exchange.step}"
+        return replace(kept, tool_calls=(ToolCall(exchange.result.name, arguments, call_id),))
 
     def _command(self, completion: Completion) -> Parsed | Unparsed:
         if not completion.tool_calls:

@@ -114,6 +114,7 @@ def test_an_agent_that_never_finishes_stops_at_its_limit(kind: Kind) -> None:
 
     episode = play(corridor(), kind.agent(never, step_limit=4), "corridor-3")
     assert [step.action for step in episode.steps] == [MALFORMED] * 4 + [None]
+    assert episode.ended_by == "limit"
     assert "limit of 4 steps" in episode.steps[-1].rationale
     assert len(asked) == 8
 

@@ -12,7 +12,7 @@ import pytest
 from llm_gym.core import Info, Opinion
 from llm_gym.llm import Request, count_tokens
 from llm_gym.policies.agents.base import AgentPolicy
-from llm_gym.policies.agents.prompts import prompt
+from llm_gym.policies.prompts import prompt
 
 Kind = Any
 GOLDEN = Path(__file__).parent / "golden"
@@ -68,10 +68,10 @@ WORLDS: Mapping[str, tuple[dict[str, Any], list[tuple[str, Info]]]] = {
 
 def shown(request: Request) -> str:
     """A request as a page."""
-    parts = [
-        f"---- {message.role} {''.join(f'{call.name}{call.arguments}' for call in message.tool_calls)}\n{message.content}"
-        for message in request.messages
-    ]
+    parts = []
+    for message in request.messages:
+        calls = "".join(f"{call.name}{call.arguments}" for call in message.tool_calls)
+        parts.append(f"---- {message.role} {calls}\n{message.content}")
     tools = [f"---- tool {one.name}\n{one.description}\n{json.dumps(one.parameters)}" for one in request.tools]
     return "\n".join([*parts, *tools, ""]).replace(" \n", "\n")
 

@@ -149,3 +149,9 @@ def test_an_answer_depends_on_settings_and_request_alone() -> None:
 def test_probabilities_lie_between_0_and_1(wrong: dict[str, float]) -> None:
     with pytest.raises(InvalidSetting, match="between 0 and 1"):
         ScriptedModel(**wrong)
+
+
+def test_episodes_at_once_are_the_same_as_one_after_the_other(make_env: Make, kind: Kind) -> None:
+    agent = type(kind.agent())(ScriptedModel(breaks=0.2))
+    env = shop(make_env, LexicalPolicy())
+    assert agent.evaluate(env, 6, concurrency=3).rows == agent.evaluate(env, 6).rows

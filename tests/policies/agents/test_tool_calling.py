@@ -53,6 +53,14 @@ def test_of_several_calls_only_the_first_is_kept_and_answered() -> None:
     assert is_sound(last.messages)
 
 
+def test_a_call_is_kept_as_it_was_understood() -> None:
+    careless = Completion("", tool_calls=(ToolCall(" Click", "{'target': 'b01',}" + " " * 100_000, "a"),))
+    last = requests_of(careless, call(), pages=2)[-1]
+    assert [one for message in last.messages for one in message.tool_calls] == [
+        ToolCall("click", '{"target": "b01"}', "a")
+    ]
+
+
 def test_a_lost_step_leaves_the_conversation_sound() -> None:
     wrong = call("buy")
     for request in requests_of(call(), wrong, wrong, call(), call(), pages=4):
