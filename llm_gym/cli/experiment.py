@@ -68,6 +68,8 @@ class RunExperiment:
     """Environment variable that holds the key."""
     no_key: bool = False
     """Send no key, as local servers like it."""
+    timeout_s: Annotated[float, arg(metavar="S")] = 60.0
+    """How long an answer may take."""
     tasks: Annotated[
         int | None, arg(aliases=["-n"], metavar="N", help_behavior_hint="(default: 50, or 134 games, as the paper)")
     ] = None
@@ -196,7 +198,7 @@ class RunExperiment:
 
     def _clients(self) -> dict[str, ChatClient]:
         key = None if self.no_key else self.key_variable
-        return {name: named(name, self.base_url, key) for name in self._models}
+        return {name: named(name, self.base_url, key, self.timeout_s) for name in self._models}
 
     def _prices(self) -> Prices:
         return Prices.shipped() if self.prices is None else Prices.read(self.prices)

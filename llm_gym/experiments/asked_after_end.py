@@ -11,7 +11,8 @@ from gymnasium.utils import RecordConstructorArgs
 class AskedAfterEnd(gym.Wrapper[str, str, str, str], RecordConstructorArgs):
     """The end of a task is a page that tells the reward, from 0 to 10; whatever is answered to it, it is over then.
 
-    An agent that answers with `finish` ends the episode itself, and only that was counted by the authors.
+    An agent that answers with `finish` ends the episode itself, and only that was counted by the authors. At the last
+    step nothing is left to be asked.
     """
 
     def __init__(self, env: gym.Env[str, str]) -> None:
@@ -27,8 +28,8 @@ class AskedAfterEnd(gym.Wrapper[str, str, str, str], RecordConstructorArgs):
         if self._last is not None:
             return self._last[0], 0.0, True, False, self._last[1]
         observation, reward, terminated, truncated, info = self.env.step(action)
-        if terminated:
+        if terminated and not truncated:
             observation = f"{observation}{{'reward': {10 * float(reward):g}}}"
             info = {**info, "page": observation, "admissible_actions": []}
-            self._last = observation, info
-        return observation, float(reward), False, truncated, info
+            self._last, terminated = (observation, info), False
+        return observation, float(reward), terminated, truncated, info

@@ -33,11 +33,13 @@ class Reached(Layer):
         return completion
 
 
-def named(model: str, base_url: str | None, key_variable: str | None) -> ChatClient:
-    """A model by its name: "scripted", or one behind an endpoint."""
+def named(
+    model: str, base_url: str | None = None, key_variable: str | None = None, timeout_s: float = 60
+) -> ChatClient:
+    """A model by its name: "scripted", or one behind an endpoint; the arguments are those of `OpenAICompatible`."""
     if model == SCRIPTED:
         return ScriptedModel()
-    return Retrying(Reached(OpenAICompatible(model, base_url, key_variable)))
+    return Retrying(Reached(OpenAICompatible(model, base_url, key_variable, timeout_s)))
 
 
 def kept(client: ChatClient, out: Path, prices: Prices, budget_usd: float | None = None) -> ChatClient:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from llm_gym.cli.terminal import FAILED, OK, WRONG
+from llm_gym.cli.terminal import FAILED, INTERRUPTED, OK, WRONG
 from llm_gym.extras import installed
 
 Run = Callable[..., Any]
@@ -218,6 +218,20 @@ def test_an_endpoint_that_is_down(asks: Callable[..., str]) -> None:
 def test_a_key_that_is_missing(asks: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SOME_KEY", raising=False)
     assert "SOME_KEY holds no key" in asks("--key-variable", "SOME_KEY")
+
+
+def test_ctrl_c_tells_how_to_go_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = tmp_path / "interrupted_expert.py"
+    module.write_text(
+        "from llm_gym.policies import Policy\n\n\nclass Interrupted(Policy):\n    name = 'interrupted'\n\n"
+        "    def act(self, observation, info):\n        raise KeyboardInterrupt\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    words = ("opinions-webshop", "-n", "2", "--expert", "interrupted_expert:Interrupted", "--out", str(tmp_path / "t"))
+    ran = run("experiment", *words, command="llm-gym experiment …")
+    assert ran.code == INTERRUPTED
+    assert "Interrupted. 1 of 6 rows are finished" in ran.err
+    assert "To go on:\n  llm-gym experiment …" in ran.err
 
 
 def test_episodes_that_end_in_an_error_are_told(run: Run, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from llm_gym.llm import Prices
 
 
 def test_opinions_help_in_the_shop_and_random_ones_harm(grid: Callable[..., Any], tmp_path: Path) -> None:
-    clients = {"scripted": kept(named("scripted", None, None), tmp_path, Prices.shipped())}
+    clients = {"scripted": kept(named("scripted"), tmp_path, Prices.shipped())}
     results = {result.cell.label: result.evaluation for result in play(grid(tasks=100), clients, tmp_path)}
     alone, advised = results["scripted alone"], results["scripted + 1 opinion"]
     random = results["scripted + random opinion"]

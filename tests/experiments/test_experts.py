@@ -193,4 +193,4 @@ def test_an_end_at_the_last_step_leaves_no_time_to_ask() -> None:
     env = AskedAfterEnd(gym.make("llm_gym/Corridor-v0", max_episode_steps=1))
     here = next(task for task in env.unwrapped.panel if len(play(corridor(), Talker(None), task).steps) == 1)
     episode = play(env, Talker(None), here)
-    assert (episode.ended_by, episode.success, len(episode.steps)) == ("limit", True, 1)
+    assert (episode.ended_by, episode.success, len(episode.steps)) == ("task", True, 1)
