@@ -162,14 +162,24 @@ def test_what_cannot_be_done_is_said_in_one_sentence(
     assert "Traceback" not in ran.err
 
 
-class _Refusal(BaseHTTPRequestHandler):
-    """Knows no model."""
+FINISH = json.dumps({"thoughts": {"text": "Enough."}, "command": {"name": "finish", "args": {"response": "done"}}})
+ANSWER = {
+    "model": "good",
+    "choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": FINISH}}],
+    "usage": {"prompt_tokens": 1_000, "completion_tokens": 100},
+}
+REFUSAL = {"error": {"message": "The model does not exist.", "code": "model_not_found"}}
+
+
+class _Endpoint(BaseHTTPRequestHandler):
+    """Knows a model `good`, which ends every episode at once, and no other."""
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        error = {"error": {"message": "The model `small` does not exist.", "code": "model_not_found"}}
-        body = json.dumps(error).encode()
-        self.send_response(404)
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        status, answer = (200, ANSWER) if asked["model"] == "good" else (404, REFUSAL)
+        body = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -180,7 +190,7 @@ class _Refusal(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def endpoint() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Refusal) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Endpoint) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}/v1"
@@ -203,6 +213,18 @@ def asks(run: Run, tmp_path: Path) -> Callable[..., str]:
         return str(ran.err)
 
     return ask
+
+
+def test_a_model_behind_an_endpoint_costs_what_its_price_says(run: Run, endpoint: str, tmp_path: Path) -> None:
+    if not (installed("openai") and installed("tenacity")):
+        pytest.skip("the extra llm is not installed")
+    prices = tmp_path / "prices.json"
+    prices.write_text('{"date": "2026-01-01", "models": {"good": [3.00, 15.00]}}')
+    model = ("--model", "good", "--base-url", endpoint, "--no-key", "--prices", str(prices), "--budget-usd", "1")
+    ran = run("experiment", "opinions-webshop", "-n", "3", *model, "--concurrency", "2", "--out", str(tmp_path / "t"))
+    assert ran.code == OK
+    # $0.0045 a call; 3 for the row alone, 3 for the rows with opinions, whose first questions are the same
+    assert "6 calls now; 6 in all, for $0.0270." in ran.err
 
 
 def test_a_wrong_name_of_a_model(asks: Callable[..., str], endpoint: str) -> None:

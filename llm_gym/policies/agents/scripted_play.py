@@ -22,6 +22,8 @@ END = "{'reward': "
 """On the page of a task that has ended, where a loop asks once more."""
 HASTE = 0.3
 """Probability to buy on the page of an item, whatever is left to choose there."""
+DOUBT = 0.04
+"""Probability to think on a page of the house that the task is done."""
 _TOOLS = {"clean": "sinkbasin", "heat": "microwave", "cool": "fridge"}
 
 
@@ -39,6 +41,8 @@ def next_action(page: str, messages: Sequence[Message], chance: random.Random) -
     errand: Put | Look | None = read_goal(task[1]) if task else None
     if errand is None:
         return chance.choice(possible)
+    if chance.random() < DOUBT:
+        return None
     return _House(possible, messages, chance).next(errand)
 
 
