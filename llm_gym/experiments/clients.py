@@ -6,13 +6,13 @@ from pathlib import Path
 
 from llm_gym.errors import EndpointDown, InvalidSetting
 from llm_gym.experiments.ledger import Ledger
-from llm_gym.llm import Cached, ChatClient, Completion, OpenAICompatible, Prices, Request, Retrying
+from llm_gym.llm import Cached, ChatClient, Completion, OpenAICompatible, Prices, Request, Retrying, Transcribed
 from llm_gym.llm.layer import Layer
 from llm_gym.policies.agents.clients import SCRIPTED
 from llm_gym.policies.agents.scripted_model import ScriptedModel
 
-ANSWERS, CALLS = "answers", "calls.jsonl"
-"""Below the folder of an experiment: the cache, and the list of what was paid for."""
+ANSWERS, CALLS, PROMPTS = "answers", "calls.jsonl", "prompts"
+"""Below the folder of an experiment: the cache, the list of what was paid for, and what the model was asked."""
 
 
 class Reached(Layer):
@@ -43,5 +43,5 @@ def named(
 
 
 def kept(client: ChatClient, out: Path, prices: Prices, budget_usd: float | None = None) -> ChatClient:
-    """A client that shares the cache and the list of calls of the experiment in a folder."""
-    return Cached(Ledger(client, out / CALLS, prices, budget_usd), out / ANSWERS)
+    """A client that shares the cache, the list of calls and the prompts of the experiment in a folder."""
+    return Transcribed(Cached(Ledger(client, out / CALLS, prices, budget_usd), out / ANSWERS), out / PROMPTS)

@@ -15,6 +15,7 @@ from llm_gym.llm.prompt import Assembled, Part, assemble
 from llm_gym.llm.retrying import Retrying
 from llm_gym.llm.scripted import ScriptedClient
 from llm_gym.llm.tokens import count_tokens
+from llm_gym.llm.transcribed import Transcribed
 
 __all__ = [
     "Assembled",
@@ -39,6 +40,7 @@ __all__ = [
     "Tool",
     "ToolCall",
     "Totals",
+    "Transcribed",
     "VectorMemory",
     "WindowMemory",
     "assemble",

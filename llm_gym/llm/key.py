@@ -17,6 +17,17 @@ def answer_key(settings: Mapping[str, Any], request: Request) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def prompt_digest(request: Request) -> str:
+    """16 hexadecimal digits that tell a request from others, whoever is asked."""
+    return answer_key({}, request)[:16]
+
+
+def plain_request(request: Request) -> dict[str, Any]:
+    """A request as JSON."""
+    plain: dict[str, Any] = json.loads(json.dumps(request, default=_plain))
+    return plain
+
+
 def _plain(value: Any) -> Any:
     """A record as its fields, any mapping as a dictionary."""
     if is_dataclass(value):

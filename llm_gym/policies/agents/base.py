@@ -13,6 +13,7 @@ from llm_gym.errors import ContextOverflow, InvalidSetting
 from llm_gym.llm.chat import ChatClient, Completion, Message, Request
 from llm_gym.llm.prompt import Assembled, Part, assemble
 from llm_gym.llm.tokens import count_text, count_tokens
+from llm_gym.llm.transcribed import Transcribed
 from llm_gym.policies.agents.clients import client_of
 from llm_gym.policies.agents.commands import ANY, MALFORMED, Parsed, Unparsed, World, world_of
 from llm_gym.policies.agents.demonstrations import Demonstration, demonstrations
@@ -22,7 +23,7 @@ from llm_gym.policies.suggestions import suggestion_text
 
 SHORTEST_PAGE = 50
 """Tokens; a page that has to be shorter for the prompt to find room is an error."""
-_NO_SETTINGS = ("model", "base_url", "key_variable")
+_NO_SETTINGS = ("model", "base_url", "key_variable", "prompts")
 """Arguments that the settings of the client say better."""
 
 
@@ -50,6 +51,7 @@ class AgentPolicy(Policy):
         reasks: how often an answer without a command is asked for again.
         schema: ask for the answer by the JSON schema of what is possible on the page, where the client can; otherwise
             the prompt alone says it.
+        prompts: a folder in which every prompt is kept whole, under the digest that the trace shows; None: none is.
 
     Attributes:
         exchanges: questions and answers of this episode.
@@ -67,13 +69,15 @@ class AgentPolicy(Policy):
     demonstrations: int = 3
     reasks: int = 1
     schema: bool = False
+    prompts: str | None = None
 
     def __post_init__(self) -> None:
         if self.temperature < 0 or min(self.history, self.demonstrations, self.reasks) < 0:
             raise InvalidSetting("temperature, history, demonstrations and reasks must be 0 or more.")
         if (self.step_limit is not None and self.step_limit < 1) or self.page_tokens < SHORTEST_PAGE:
             raise InvalidSetting(f"step_limit must be 1 or more, and page_tokens {SHORTEST_PAGE} or more.")
-        self._client = client_of(self.model, self.base_url, self.key_variable)
+        client = client_of(self.model, self.base_url, self.key_variable)
+        self._client = client if self.prompts is None else Transcribed(client, self.prompts)
         self._count = partial(count_tokens, model=self._client.model)
         self.reset()
 

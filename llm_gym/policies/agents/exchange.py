@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from llm_gym.core import Usage
 from llm_gym.llm.chat import Completion, Request
-from llm_gym.llm.key import answer_key
+from llm_gym.llm.key import prompt_digest
 from llm_gym.policies.agents.commands import Parsed, Unparsed
 
 LONGEST_REPLY = 4_000
@@ -29,8 +28,8 @@ class Exchange:
 
     @property
     def digest(self) -> str:
-        """16 hexadecimal digits that tell the request from others."""
-        return hashlib.sha256(answer_key({}, self.request).encode()).hexdigest()[:16]
+        """16 hexadecimal digits that tell the request from others; `llm_gym.llm.Transcribed` keeps it under them."""
+        return prompt_digest(self.request)
 
     @property
     def reply(self) -> str:
