@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, cast
 
@@ -151,6 +152,7 @@ def _started(payload: bytes, concurrency: int, trials: int, seed: int) -> Worker
     context = multiprocessing.get_context("spawn")  # forking a process with threads (torch, BLAS) can deadlock
     parent, child = context.Pipe()
     process = context.Process(target=_work, args=(child, payload, concurrency, trials, seed), daemon=True)
+    resource_tracker.ensure_running()  # where it begins it unblocks the interrupt: not within the block
     with _interrupt_blocked():
         process.start()
     child.close()
@@ -171,9 +173,8 @@ def _work(connection: Connection[Any, Any], payload: bytes, concurrency: int, tr
     """The other side: play what the parent sends until it closes the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the environment is closed on the way out
     line = _Pipe(connection)
-    with suppress(Stopped, KeyboardInterrupt):  # the parent is done or stops us
+    with suppress(Stopped, KeyboardInterrupt), _closing_when_terminated():  # the parent is done or stops us
         try:
             parcel = pickle.loads(payload)
         except Exception as error:  # noqa: BLE001 - a process boundary: the parent raises it
@@ -182,6 +183,16 @@ def _work(connection: Connection[Any, Any], payload: bytes, concurrency: int, tr
         players = Players(parcel, line, trials, seed)
         with players.threads(concurrency - 1):
             players.play()
+
+
+@contextmanager
+def _closing_when_terminated() -> Iterator[None]:
+    """A termination is an interrupt, so that the environment is closed on the way out; after that it is nothing."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 class _Pipe:

