@@ -1,12 +1,35 @@
-"""The option `--no-skips`, for machines that have everything the tests need, and how property tests draw."""
+"""The option `--no-skips`, for machines that have everything the tests need, how property tests draw, and which modules
+hold no doctests where an optional package is missing.
+"""
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from llm_gym.extras import installed
+
+_OPTIONAL = ("torch", "transformers", "lightgbm", "accelerate", "PIL", "matplotlib")
+_ROOT = Path(__file__).parent
+
+
+def _imported(path: Path) -> set[str]:
+    """Packages that a module imports as soon as it is imported."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        found |= {name.partition(".")[0] for name in names}
+    return found
+
+
+_missing = {package for package in _OPTIONAL if not installed(package)}
+collect_ignore = [str(path) for path in (_ROOT / "llm_gym").rglob("*.py") if _missing & _imported(path)]
 
 # Where a change is judged the same examples are drawn every time; elsewhere new ones are looked for.
 # No example has a deadline: on a busy machine it would be the machine that is tested.

@@ -19,6 +19,8 @@ LAYERS = (
     {"policies"},
     {"wrappers"},
     {"evaluation"},
+    {"demonstrations"},
+    {"training"},
     {"experiments"},
     {"cli", "__main__"},
 )

@@ -1,0 +1,1 @@
+"""The matching expert: trees over how well instruction, page and action agree."""

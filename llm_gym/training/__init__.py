@@ -1,0 +1,1 @@
+"""What the scripts in `train/` share: the training loop, its log and its curves."""
