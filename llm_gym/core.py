@@ -62,6 +62,8 @@ class Info(TypedDict, total=False):
     """Present only when the last action was not possible: one sentence that says why."""
     category: str
     """The group this task belongs to in the table by category."""
+    cluster: str
+    """The group within which tasks are not independent, such as the goals of one product; absent without one."""
     metrics: Mapping[str, float | bool | None]
     """Numbers of this episode so far that an evaluation averages (True/False become a rate)."""
 
@@ -93,6 +95,8 @@ class Episode:
     repeat: int = 0
     trial: int = 0
     category: str = ""
+    cluster: str = ""
+    """`info["cluster"]`; empty when the environment names none."""
     metrics: Mapping[str, float | bool | None] = field(default_factory=dict)
     error: str | None = None
     """`Type: message` of the exception; set only when `ended_by` is "error"."""
@@ -119,6 +123,7 @@ class Episode:
             "trial": self.trial,
             "policy": self.policy,
             "category": self.category,
+            **({"cluster": self.cluster} if self.cluster else {}),
             "success": self.success,
             "score": self.score,
             "return": self.total_reward,

@@ -95,6 +95,7 @@ class Rollout:
             repeat=self.repeat,
             trial=self.trial,
             category=self.info.get("category", ""),
+            cluster=self.info.get("cluster", ""),
             metrics=dict(self.info.get("metrics", {})),
             error=error,
         )

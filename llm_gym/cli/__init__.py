@@ -46,6 +46,7 @@ COMMANDS: Mapping[str, Entry] = {
     "evaluate": Entry("llm_gym.cli.evaluate:Evaluate", "Let a policy play many tasks and measure it."),
     "compare": Entry("llm_gym.cli.compare:Compare", "Compare two runs task by task."),
     "report": Entry("llm_gym.cli.report:Report", "Put runs into one table."),
+    "demos": Entry("llm_gym.cli.demos:Demos", "Record, import and inspect demonstrations, which experts learn from."),
     "experiment": Entry("llm_gym.cli.experiment:RunExperiment", "Play a table of a paper, beside the published one."),
 }
 

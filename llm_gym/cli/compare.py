@@ -27,7 +27,10 @@ class Compare:
     """Run folder; differences are A minus B."""
     second: Annotated[Positional[Path], arg(metavar="B")]
     """The other run folder."""
+    clustered: bool = False
+    """Take the tasks of one cluster together, such as the goals of one product."""
 
     def run(self, terminal: Terminal) -> int:
-        terminal.say(str(Evaluation.load(self.first).compare(Evaluation.load(self.second))))
+        first, second = Evaluation.load(self.first), Evaluation.load(self.second)
+        terminal.say(str(first.compare(second, clustered=self.clustered)))
         return OK

@@ -28,11 +28,13 @@ class Report:
     """Run folders of `llm-gym evaluate --out DIR`, finished or not."""
     format: Literal["markdown", "json", "csv"] = "markdown"
     """How the table is written; json and csv hold every fact and the bounds of every interval."""
+    clustered: bool = False
+    """Intervals that take the tasks of one cluster together, such as the goals of one product."""
     out: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="(default: the terminal)")] = None
     """Where to write; an older file is replaced."""
 
     def run(self, terminal: Terminal) -> int:
-        text = report(self.folders, self.format)
+        text = report(self.folders, self.format, clustered=self.clustered)
         if self.out is None:
             terminal.write(text)
         else:

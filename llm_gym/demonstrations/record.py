@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -79,6 +80,9 @@ class Demonstration:
             )
         if not lengths[0]:
             raise BadRecord(f"{where}: the demonstration has no step.")
+        score = _optional(row, "score", (int, float), where)
+        if score is not None and not math.isfinite(score):
+            raise BadRecord(f'{where}: "score" should be a finite number, is {score}.')
         steps = tuple(
             _step(place, f"{where}, step {number}") for number, place in enumerate(zip(*columns, strict=True), start=1)
         )
@@ -87,7 +91,7 @@ class Demonstration:
             goal=_text(row, "goal", where),
             steps=steps,
             success=_optional(row, "success", (bool,), where),
-            score=_optional(row, "score", (int, float), where),
+            score=score,
             source=_text(row, "source", where),
         )
 

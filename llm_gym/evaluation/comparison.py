@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from llm_gym.errors import InvalidSetting
 from llm_gym.evaluation.estimate import Estimate
-from llm_gym.evaluation.metrics import attempts
+from llm_gym.evaluation.metrics import BY_TASK, Clusters, attempts
 from llm_gym.evaluation.plan import Plan
 from llm_gym.evaluation.records import Row, attempt_of
 from llm_gym.evaluation.statistics import (
     Interval,
     bootstrap_mean,
+    effective_size,
     mcnemar_exact,
     paired_difference,
     sign_flip_test,
@@ -49,15 +51,17 @@ class Comparison:
     success: Estimate
     """Difference of the success rates, in [-1, 1]."""
     success_p: float
-    """McNemar's exact test; with repeats a sign-flip test clustered by task."""
+    """McNemar's exact test; with repeats or clusters a sign-flip test that takes them together."""
     score_first: float
     score_second: float
     score: Estimate
     """Difference of the scores, in points of 100."""
     score_p: float
-    """Sign-flip permutation test, clustered by task."""
+    """Sign-flip permutation test, clustered by task or by the tasks' own clusters."""
     tasks_needed: int | None
     """Paired tasks to find the observed difference of success with 80 % power; None when it is 0."""
+    clusters: int | None = None
+    """Number of clusters that intervals and tests take together; None: every task counts as independent."""
     notes: tuple[str, ...] = ()
     """What else differs between the two plans."""
 
@@ -99,7 +103,9 @@ class Comparison:
 
     def _heading(self) -> str:
         pairs = f" · {self.pairs} pairs" if self.pairs != self.tasks else ""
-        return printable(f"{self.first} against {self.second} on {self.environment} · {self.tasks} tasks{pairs}")
+        clusters = "" if self.clusters is None else f" · {self.clusters} clusters"
+        counts = f"{self.tasks} tasks{pairs}{clusters}"
+        return printable(f"{self.first} against {self.second} on {self.environment} · {counts}")
 
     def _table(self) -> Table:
         success, score = estimate_cells(self.success), estimate_cells(self.score, 1)
@@ -121,12 +127,15 @@ class Comparison:
         return [printable(line) for line in (counts, self.sentence, *self.notes)]
 
 
-def compare(first: tuple[Plan, Sequence[Row]], second: tuple[Plan, Sequence[Row]]) -> Comparison:
+def compare(
+    first: tuple[Plan, Sequence[Row]], second: tuple[Plan, Sequence[Row]], clusters: Clusters = BY_TASK
+) -> Comparison:
     """Pair two evaluations by task and repeat; attempts that only one has are left out, and a note says how many.
 
     Args:
         first: plan and rows of the one that differences are positive for when it is better.
         second: of the other.
+        clusters: what intervals and tests take together.
 
     Raises:
         InvalidSetting: another environment, description or panel, or no task in common: the rates would be about
@@ -139,8 +148,9 @@ def compare(first: tuple[Plan, Sequence[Row]], second: tuple[Plan, Sequence[Row]
     name, other = _labels(first[0], second[0])
     wins = [(a["success"], b["success"]) for a, b in pairs]
     only_first, only_second = wins.count((True, False)), wins.count((False, True))
-    success, success_p = _success(pairs, only_first, only_second)
-    score, score_p = _score(pairs)
+    units = [clusters.get(a["task_id"], a["task_id"]) for a, _ in pairs]
+    success, success_p = _success(pairs, units, only_first, only_second)
+    score, score_p = _score(pairs, units)
     return Comparison(
         first=name,
         second=other,
@@ -159,7 +169,8 @@ def compare(first: tuple[Plan, Sequence[Row]], second: tuple[Plan, Sequence[Row]
         score_second=sum(b["score"] for _, b in pairs) / len(pairs),
         score=score,
         score_p=score_p,
-        tasks_needed=tasks_needed(only_first / len(pairs), only_second / len(pairs)),
+        tasks_needed=_tasks_needed(wins, units if clusters else None),
+        clusters=len(set(units)) if clusters else None,
         notes=(*left_out, *_notes(first[0], second[0])),
     )
 
@@ -193,25 +204,31 @@ def _wrapped(plan: Plan) -> str:
     return " + ".join([plan.policy["name"], *(str(one.get("name")) for one in plan.environment.get("wrappers", []))])
 
 
-def _success(pairs: Sequence[Pair], only_first: int, only_second: int) -> tuple[Estimate, float]:
-    tasks = [a["task_id"] for a, _ in pairs]
+def _success(pairs: Sequence[Pair], units: Sequence[str], only_first: int, only_second: int) -> tuple[Estimate, float]:
     differences = [float(a["success"]) - float(b["success"]) for a, b in pairs]
-    repeated = len(set(tasks)) < len(tasks)
+    several = len(set(units)) < len(units)
     interval: Interval
-    if repeated and only_first + only_second:
-        interval = bootstrap_mean(differences, tasks)
-    else:  # without repeats; or no pair differs, where a bootstrap would claim to be sure
-        interval = paired_difference(len(set(tasks)), only_first, only_second)
-    p = sign_flip_test(differences, tasks) if repeated else mcnemar_exact(only_first, only_second)
+    if several and only_first + only_second:
+        interval = bootstrap_mean(differences, units)
+    else:  # every unit has one pair; or no pair differs, where a bootstrap would claim to be sure
+        interval = paired_difference(len(set(units)), only_first, only_second)
+    p = sign_flip_test(differences, units) if several else mcnemar_exact(only_first, only_second)
     return Estimate(sum(differences) / len(pairs), interval.low, interval.high, len(pairs)), p
 
 
-def _score(pairs: Sequence[Pair]) -> tuple[Estimate, float]:
-    tasks = [a["task_id"] for a, _ in pairs]
+def _score(pairs: Sequence[Pair], units: Sequence[str]) -> tuple[Estimate, float]:
     differences = [a["score"] - b["score"] for a, b in pairs]
-    interval = bootstrap_mean(differences, tasks)
+    interval = bootstrap_mean(differences, units)
     value = sum(differences) / len(pairs)
-    return Estimate(value, interval.low, interval.high, len(pairs)), sign_flip_test(differences, tasks)
+    return Estimate(value, interval.low, interval.high, len(pairs)), sign_flip_test(differences, units)
+
+
+def _tasks_needed(wins: Sequence[tuple[bool, bool]], units: Sequence[str] | None) -> int | None:
+    """As of independent tasks; of tasks in clusters such as these, by their design effect more."""
+    needed = tasks_needed(wins.count((True, False)) / len(wins), wins.count((False, True)) / len(wins))
+    if needed is None or units is None:
+        return needed
+    return math.ceil(needed * len(wins) / effective_size([float(a) - float(b) for a, b in wins], units))
 
 
 def _notes(first: Plan, second: Plan) -> list[str]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from llm_gym.errors import suggestion
+from llm_gym.envs.base import TaskPanel
+from llm_gym.errors import InvalidSetting, suggestion
 from llm_gym.evaluation import comparison, metrics
 from llm_gym.evaluation.comparison import Comparison
 from llm_gym.evaluation.estimate import Estimate
+from llm_gym.evaluation.metrics import Clusters
 from llm_gym.evaluation.opinions import OpinionUse, opinion_use
 from llm_gym.evaluation.plan import Plan
-from llm_gym.evaluation.records import Records, Row
+from llm_gym.evaluation.records import Records, Row, clusters_of
 from llm_gym.evaluation.store import read_plan, read_records, save
 from llm_gym.evaluation.tables import Table, estimate_cells, printable
 
@@ -26,9 +29,10 @@ class Evaluation:
     (`evaluation.purchase_rate` on WebShop). What the names mean is told by `llm_gym.evaluation.metrics.all_metrics`.
     """
 
-    def __init__(self, plan: Plan, records: Records) -> None:
+    def __init__(self, plan: Plan, records: Records, clusters: Clusters = metrics.BY_TASK) -> None:
         self.plan = plan
         self.records = records
+        self._clusters = clusters
 
     @classmethod
     def load(cls, folder: str | Path) -> Evaluation:
@@ -69,9 +73,47 @@ class Evaluation:
         """Whether every attempt of the plan was played; not so while a run goes on, or after it was interrupted."""
         return len(metrics.attempts(self.rows)) == self.plan.n * self.plan.repeats
 
+    @property
+    def clusters(self) -> int | None:
+        """Number of clusters that the intervals take together; None: tasks count as independent, see `clustered`."""
+        return (
+            len({self._clusters.get(row["task_id"], row["task_id"]) for row in self.rows}) if self._clusters else None
+        )
+
+    def clustered(self) -> Evaluation:
+        """The same episodes with intervals that take the tasks of one cluster (in WebShop: one product) together.
+
+        Such tasks are not independent, so that these intervals are wider and right; those of `metrics` are the ones
+        that published tables have.
+
+        Raises:
+            InvalidSetting: the rows name no cluster.
+        """
+        clusters = clusters_of(self.rows)
+        if not clusters:
+            raise InvalidSetting(
+                "These episodes name no clusters: their environment has none, or they were played before it told them."
+            )
+        return Evaluation(self.plan, self.records, clusters)
+
+    def subset(self, task_ids: Iterable[str]) -> Evaluation:
+        """The episodes of some tasks, as if only these had been played; tasks that were not played are left out.
+
+        Raises:
+            InvalidSetting: none of them was played.
+        """
+        wanted = frozenset(task_ids)
+        records = self.records.of_tasks(wanted)
+        kept = dict.fromkeys(row["task_id"] for row in records.episodes)
+        if not kept:
+            raise InvalidSetting(f"None of these {len(wanted):,} tasks was played.")
+        part = TaskPanel(f"part of {self.plan.panel['name']}", kept)
+        panel = {"name": part.name, "digest": part.digest, "size": len(part)}
+        return Evaluation(replace(self.plan, panel=panel, n=len(part)), records, self._clusters)
+
     @cached_property
     def metrics(self) -> Mapping[str, Estimate]:
-        return metrics.all_metrics(self.rows, self.records.timings)
+        return metrics.all_metrics(self.rows, self.records.timings, self._clusters)
 
     @property
     def success(self) -> Estimate:
@@ -116,7 +158,7 @@ class Evaluation:
     @cached_property
     def success_by_trial(self) -> tuple[Estimate, ...]:
         """Share of attempts that succeeded in the first k trials, k = 1 … trials."""
-        return tuple(metrics.success_by_trial(self.rows, self.plan.trials))
+        return tuple(metrics.success_by_trial(self.rows, self.plan.trials, self._clusters))
 
     @cached_property
     def by_category(self) -> Mapping[str, Mapping[str, Estimate]]:
@@ -126,20 +168,25 @@ class Evaluation:
         """
         named = self.plan.description.get("categories")
         order = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
-        return metrics.by_category(self.rows, order)
+        return metrics.by_category(self.rows, order, self._clusters)
 
     @cached_property
     def opinions(self) -> OpinionUse | None:
         """What became of the opinions that the policy was shown; None where there were none."""
-        return opinion_use(self.rows)
+        return opinion_use(self.rows, self._clusters)
 
-    def compare(self, other: Evaluation) -> Comparison:
+    def compare(self, other: Evaluation, *, clustered: bool = False) -> Comparison:
         """Pair with another policy's evaluation, task by task, on the tasks that both played.
 
+        Args:
+            other: whose results are subtracted.
+            clustered: take the tasks of one cluster together, as `clustered()` does; always so on a clustered one.
+
         Raises:
-            InvalidSetting: the two were not played on the same tasks of the same world.
+            InvalidSetting: the two were not played on the same tasks of the same world, or the rows name no cluster.
         """
-        return comparison.compare((self.plan, self.rows), (other.plan, other.rows))
+        mine = self.clustered() if clustered else self
+        return comparison.compare((self.plan, self.rows), (other.plan, other.rows), mine._clusters)
 
     def to_dict(self) -> dict[str, Any]:
         """Plan and metrics as JSON; without the episodes."""
@@ -148,6 +195,7 @@ class Evaluation:
             "fingerprint": self.plan.fingerprint,
             "complete": self.complete,
             "errors": self.errors,
+            **({} if self.clusters is None else {"clusters": self.clusters}),
             "metrics": metrics.metrics_as_json(self.metrics),
             "success_by_trial": [estimate.to_dict() for estimate in self.success_by_trial],
             "by_category": {name: metrics.metrics_as_json(row) for name, row in self.by_category.items()},
@@ -218,6 +266,10 @@ class Evaluation:
 
     def _remarks(self) -> list[str]:
         remarks = []
+        if self.clusters is not None:
+            remarks.append(
+                f"The intervals take the tasks of one cluster together: {self.n} tasks, {self.clusters} clusters."
+            )
         total = self.plan.n * self.plan.repeats
         if self.errors:
             remarks.append(f"{self.errors} of {total} attempts ended in an error: failures, told in failures.jsonl.")

@@ -18,29 +18,33 @@ from llm_gym.evaluation.statistics import bootstrap_mean, clustered_wilson, wils
 BUILT_IN = ("success", "score", "precision", "completion_rate", "steps", "invalid_actions", "seconds")
 COSTS = ("prompt_tokens", "completion_tokens", "cost_usd")
 
+Clusters = Mapping[str, str]
+"""Task → the cluster it belongs to; a task that is not there is one of its own."""
+BY_TASK: Clusters = {}
+
 Value = Callable[[Row], float | bool | None]
 """A number of one row; None leaves the row out of the metric and its n."""
 
 
-def rate(rows: Sequence[Row], value: Value) -> Estimate:
-    """Share of true values. Wilson interval; with repeats Wilson at the effective sample size, clustered by task."""
+def rate(rows: Sequence[Row], value: Value, clusters: Clusters = BY_TASK) -> Estimate:
+    """Share of true values. Wilson interval; with several values of a cluster Wilson at the effective sample size."""
     pairs = _present(rows, value)
     if not pairs:
         return NOTHING
     values = [float(number) for _, number in pairs]
-    tasks = [task for task, _ in pairs]
-    repeated = len(set(tasks)) < len(tasks)
-    bounds = clustered_wilson(values, tasks) if repeated else wilson(sum(values), len(values))
+    units = [clusters.get(task, task) for task, _ in pairs]
+    several = len(set(units)) < len(units)
+    bounds = clustered_wilson(values, units) if several else wilson(sum(values), len(values))
     return Estimate(sum(values) / len(values), bounds.low, bounds.high, len(values))
 
 
-def mean(rows: Sequence[Row], value: Value) -> Estimate:
-    """Mean of the values. Percentile bootstrap interval, clustered by task; of one task the interval is unknown."""
+def mean(rows: Sequence[Row], value: Value, clusters: Clusters = BY_TASK) -> Estimate:
+    """Mean of the values. Percentile bootstrap of whole clusters; of one cluster the interval is unknown."""
     pairs = _present(rows, value)
     if not pairs:
         return NOTHING
     values = [float(number) for _, number in pairs]
-    bounds = bootstrap_mean(values, [task for task, _ in pairs])
+    bounds = bootstrap_mean(values, [clusters.get(task, task) for task, _ in pairs])
     return Estimate(math.fsum(values) / len(values), bounds.low, bounds.high, len(values))
 
 
@@ -69,8 +73,8 @@ def finished(row: Row) -> bool:
     return row["ended_by"] in ("task", "agent")
 
 
-def all_metrics(rows: Sequence[Row], timings: Sequence[Row] = ()) -> dict[str, Estimate]:
-    """Every metric by name.
+def all_metrics(rows: Sequence[Row], timings: Sequence[Row] = (), clusters: Clusters = BY_TASK) -> dict[str, Estimate]:
+    """Every metric by name; intervals take what belongs to one cluster together.
 
     `success` in [0, 1]; `score` in [0, 100]; `precision`, success among the finished; `completion_rate`, ended by
     task or agent; `steps` and `invalid_actions` an attempt; `seconds` an attempt; then what the model calls cost an
@@ -79,32 +83,32 @@ def all_metrics(rows: Sequence[Row], timings: Sequence[Row] = ()) -> dict[str, E
     """
     played = attempts(rows)
     built_in = {
-        "success": rate(played, lambda row: row["success"]),
-        "score": mean(played, lambda row: row["score"]),
-        "precision": rate([row for row in played if finished(row)], lambda row: row["success"]),
-        "completion_rate": rate(played, lambda row: row["ended_by"] in ("task", "agent")),
-        "steps": mean(played, lambda row: row["steps"]),
-        "invalid_actions": mean(played, lambda row: row["invalid_actions"]),
-        "seconds": _total(timings, lambda row: row["seconds"]),
+        "success": rate(played, lambda row: row["success"], clusters),
+        "score": mean(played, lambda row: row["score"], clusters),
+        "precision": rate([row for row in played if finished(row)], lambda row: row["success"], clusters),
+        "completion_rate": rate(played, lambda row: row["ended_by"] in ("task", "agent"), clusters),
+        "steps": mean(played, lambda row: row["steps"], clusters),
+        "invalid_actions": mean(played, lambda row: row["invalid_actions"], clusters),
+        "seconds": _total(timings, lambda row: row["seconds"], clusters),
     }
-    return {**built_in, **_costs(rows), **_of_environment(played)}
+    return {**built_in, **_costs(rows, clusters), **_of_environment(played, clusters)}
 
 
-def _total(rows: Sequence[Row], value: Value) -> Estimate:
+def _total(rows: Sequence[Row], value: Value, clusters: Clusters) -> Estimate:
     """Mean over attempts of the sum over trials; an attempt with an unknown trial is left out."""
     sums: dict[Attempt, float | None] = {}
     for row in rows:
         known, number = sums.get(attempt_of(row), 0.0), value(row)
         sums[attempt_of(row)] = None if known is None or number is None else known + number
     totals: list[Row] = [{"task_id": attempt.task_id, "total": total} for attempt, total in sums.items()]
-    return mean(totals, lambda row: row["total"])
+    return mean(totals, lambda row: row["total"], clusters)
 
 
-def _costs(rows: Sequence[Row]) -> dict[str, Estimate]:
+def _costs(rows: Sequence[Row], clusters: Clusters) -> dict[str, Estimate]:
     """Tokens and dollars an attempt; empty when no step called a model."""
     if not any("usage" in step for row in rows for step in row["trajectory"]):
         return {}
-    return {name: _total(rows, _cost(position)) for position, name in enumerate(COSTS)}
+    return {name: _total(rows, _cost(position), clusters) for position, name in enumerate(COSTS)}
 
 
 def _cost(position: int) -> Value:
@@ -115,33 +119,40 @@ def _cost(position: int) -> Value:
     return total
 
 
-def _of_environment(played: Sequence[Row]) -> dict[str, Estimate]:
+def _of_environment(played: Sequence[Row], clusters: Clusters) -> dict[str, Estimate]:
     found: dict[str, Estimate] = {}
     for key in dict.fromkeys(key for row in played for key in row["metrics"]):
         values = [row["metrics"].get(key) for row in played]
         true_or_false = all(isinstance(value, bool) for value in values if value is not None)
         name = f"{key}_rate" if true_or_false and not key.endswith("_rate") else key
         name = f"env_{name}" if name in (*BUILT_IN, *COSTS) else name
-        found[name] = (rate if true_or_false else mean)(played, lambda row, key=key: row["metrics"].get(key))  # type: ignore[misc]
+        found[name] = (rate if true_or_false else mean)(played, _own(key), clusters)
     return found
 
 
-def success_by_trial(rows: Sequence[Row], trials: int) -> list[Estimate]:
+def _own(key: str) -> Value:
+    return lambda row: row["metrics"].get(key)
+
+
+def success_by_trial(rows: Sequence[Row], trials: int, clusters: Clusters = BY_TASK) -> list[Estimate]:
     """Share of the attempts that succeeded in trial 1 to k, for k = 1 … trials; (trials,), never falling."""
     solved = {attempt_of(row): row["trial"] for row in rows if row["success"]}
     played = attempts(rows)
     return [
-        rate(played, lambda row, k=k: solved.get(attempt_of(row), trials) <= k)  # type: ignore[misc]
+        rate(played, lambda row, k=k: solved.get(attempt_of(row), trials) <= k, clusters)  # type: ignore[misc]
         for k in range(trials)
     ]
 
 
-def by_category(rows: Sequence[Row], order: Sequence[str] = ()) -> dict[str, dict[str, Estimate]]:
+def by_category(
+    rows: Sequence[Row], order: Sequence[str] = (), clusters: Clusters = BY_TASK
+) -> dict[str, dict[str, Estimate]]:
     """`success`, `score` and `steps` of every category; empty when there are not two to tell apart.
 
     Args:
         rows: of an evaluation.
         order: categories that come first, in this order; the others follow in alphabetical order.
+        clusters: what intervals take together.
     """
     groups: dict[str, list[Row]] = {}
     for row in attempts(rows):
@@ -151,9 +162,9 @@ def by_category(rows: Sequence[Row], order: Sequence[str] = ()) -> dict[str, dic
     ordered = [*(category for category in order if category in groups), *sorted(groups.keys() - set(order))]
     return {
         category: {
-            "success": rate(groups[category], lambda row: row["success"]),
-            "score": mean(groups[category], lambda row: row["score"]),
-            "steps": mean(groups[category], lambda row: row["steps"]),
+            "success": rate(groups[category], lambda row: row["success"], clusters),
+            "score": mean(groups[category], lambda row: row["score"], clusters),
+            "steps": mean(groups[category], lambda row: row["steps"], clusters),
         }
         for category in ordered
     }

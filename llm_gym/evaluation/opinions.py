@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Any
 
 from llm_gym.evaluation.estimate import Estimate
-from llm_gym.evaluation.metrics import attempts, rate
+from llm_gym.evaluation.metrics import BY_TASK, Clusters, attempts, rate
 from llm_gym.evaluation.records import Row
 from llm_gym.evaluation.tables import Table, estimate_cells
 
@@ -84,7 +84,8 @@ class OpinionUse:
 class _Answer:
     """An action, and how it relates to the opinions before it."""
 
-    task_id: str
+    unit: str
+    """The task, or its cluster."""
     kind: str
     shown: bool
     first: bool
@@ -92,9 +93,9 @@ class _Answer:
     refused: bool
 
 
-def opinion_use(rows: Sequence[Row]) -> OpinionUse | None:
-    """What became of the opinions; None where no policy was shown any."""
-    episodes = [(row, _answers(row)) for row in attempts(rows)]
+def opinion_use(rows: Sequence[Row], clusters: Clusters = BY_TASK) -> OpinionUse | None:
+    """What became of the opinions; None where no policy was shown any. Intervals take a cluster's answers together."""
+    episodes = [(row, _answers(row, clusters.get(row["task_id"], row["task_id"]))) for row in attempts(rows)]
     every = [answer for _, answers in episodes for answer in answers]
     answers = [answer for answer in every if answer.shown]
     if not answers:
@@ -102,28 +103,29 @@ def opinion_use(rows: Sequence[Row]) -> OpinionUse | None:
     after_disagreement = [now for _, answers in episodes for now in _after_disagreement(answers)]
     advised = [(row, told) for row, answers in episodes if (told := [answer for answer in answers if answer.shown])]
     followed = [row for row, told in advised if _followed(told)]
+    not_followed = [row for row, told in advised if not _followed(told)]
     return OpinionUse(
         shown=_share(every, "shown"),
         agreement_first=_share(answers, "first"),
         agreement_any=_share(answers, "any"),
         uptake=_share(after_disagreement, "any"),
         refused=_share([answer for answer in answers if answer.any], "refused"),
-        success_followed=rate(followed, lambda row: row["success"]),
-        success_not_followed=rate([row for row, told in advised if not _followed(told)], lambda row: row["success"]),
+        success_followed=rate(followed, lambda row: row["success"], clusters),
+        success_not_followed=rate(not_followed, lambda row: row["success"], clusters),
         by_type=_by_type(answers),
     )
 
 
-def _answers(row: Row) -> list[_Answer]:
-    return [_answer(row, step) for step in row["trajectory"] if isinstance(step.get("action"), str)]
+def _answers(row: Row, unit: str) -> list[_Answer]:
+    return [_answer(unit, step) for step in row["trajectory"] if isinstance(step.get("action"), str)]
 
 
-def _answer(row: Row, step: Mapping[str, Any]) -> _Answer:
+def _answer(unit: str, step: Mapping[str, Any]) -> _Answer:
     action = _plain(step["action"])
     opinions = [_plain(opinion[0]) for opinion in step.get("opinions", ())]
     verb = _VERB.search(action)
     return _Answer(
-        task_id=row["task_id"],
+        unit=unit,
         kind=verb[0] if verb else "(none)",
         shown=bool(opinions),
         first=opinions[:1] == [action],
@@ -155,5 +157,5 @@ def _by_type(answers: Sequence[_Answer]) -> dict[str, Agreement]:
 
 
 def _share(answers: Iterable[_Answer], question: str) -> Estimate:
-    rows = [{"task_id": answer.task_id, "yes": getattr(answer, question)} for answer in answers]
+    rows = [{"task_id": answer.unit, "yes": getattr(answer, question)} for answer in answers]
     return rate(rows, lambda row: row["yes"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,11 @@ class Records:
     failures: tuple[Row, ...] = ()
     timings: tuple[Row, ...] = ()
 
+    def of_tasks(self, task_ids: Set[str]) -> Records:
+        """The rows of some tasks."""
+        parts = (self.episodes, self.failures, self.timings)
+        return Records(*(tuple(row for row in part if row["task_id"] in task_ids) for part in parts))
+
 
 def _about(row: Row) -> Row:
     return {"task_id": row["task_id"], "repeat": row["repeat"], "trial": row["trial"]}
@@ -64,6 +69,11 @@ def _about(row: Row) -> Row:
 
 def key_of(row: Row) -> Key:
     return row["task_id"], row["repeat"], row["trial"]
+
+
+def clusters_of(rows: Iterable[Row]) -> dict[str, str]:
+    """Task → the cluster that its rows name; tasks without one are left out."""
+    return {row["task_id"]: row["cluster"] for row in rows if row.get("cluster")}
 
 
 def attempt_of(row: Row) -> Attempt:
@@ -167,6 +177,8 @@ EPISODE: Schema = {
     "metrics": _metrics,
     "trajectory": _trajectory,
 }
+OPTIONAL: Schema = {"cluster": _text}
+"""Of any row, where it is there: rows that were written before it was recorded lack it."""
 FAILURE: Schema = {**_ABOUT, "error": _text, "traceback": lambda value: value is None or _text(value)}
 TIMING: Schema = {**_ABOUT, "seconds": _number}
 
@@ -195,8 +207,10 @@ def _checked(line: bytes, schema: Schema, place: str) -> Row:
         raise BadRecord(f"{place}: not JSON ({error}).") from None
     if not isinstance(row, dict):
         raise BadRecord(f"{place}: not a JSON object but {type(row).__name__}.")
-    for name, accepts in schema.items():
+    for name, accepts in {**schema, **OPTIONAL}.items():
         if name not in row:
+            if name in OPTIONAL:
+                continue
             raise BadRecord(f"{place}: {name!r} is missing.")
         if not accepts(row[name]):
             raise BadRecord(f"{place}: {name!r} cannot be {row[name]!r:.80}.")

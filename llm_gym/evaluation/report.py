@@ -25,6 +25,7 @@ _FACTS = (
     "panel_digest",
     "policy",
     "tasks",
+    "clusters",
     "repeats",
     "trials",
     "seed",
@@ -32,26 +33,29 @@ _FACTS = (
     "complete",
     "fingerprint",
 )
-_SHOWN = ("run", "environment", "wrappers", "split", "products", "panel_digest", "policy", "tasks", "errors")
-"""Facts in Markdown; the other formats have all."""
+_NOT_SHOWN = frozenset({"repeats", "trials", "seed", "complete", "fingerprint"})
+"""Facts that Markdown leaves out."""
 
 
-def report(folders: Iterable[str | Path], format: str = "markdown") -> str:
+def report(folders: Iterable[str | Path], format: str = "markdown", *, clustered: bool = False) -> str:
     """The runs of some folders as one table, in the order given; the same folders give the same text.
 
     Args:
         folders: run folders, finished or not.
         format: "markdown" (every metric as `value [low, high] n`), "json" (a list of objects), or "csv" (four columns
             a metric: value, low, high, n). A metric that a run lacks stays empty.
+        clustered: intervals take the tasks of one cluster together (`Evaluation.clustered`), and a column `clusters`
+            says how many there are.
 
     Raises:
         UnknownName: no such format.
-        InvalidSetting: no folder.
+        InvalidSetting: no folder; or a run without clusters is to be clustered.
         MissingData, BadRecord: a folder is no run folder, or malformed.
     """
     if format not in FORMATS:
         raise UnknownName("report format", format, FORMATS)
-    runs = [(Path(folder), Evaluation.load(folder)) for folder in folders]
+    loaded = ((Path(folder), Evaluation.load(folder)) for folder in folders)
+    runs = [(path, evaluation.clustered() if clustered else evaluation) for path, evaluation in loaded]
     if not runs:
         raise InvalidSetting("A report needs one run folder at least.")
     rows = [(_facts(path, evaluation), evaluation) for path, evaluation in runs]
@@ -74,6 +78,7 @@ def _facts(path: Path, evaluation: Evaluation) -> dict[str, Any]:
         "panel_digest": plan.panel["digest"],
         "policy": plan.policy["name"],
         "tasks": evaluation.n,
+        **({} if evaluation.clusters is None else {"clusters": evaluation.clusters}),
         "repeats": plan.repeats,
         "trials": plan.trials,
         "seed": plan.seed,
@@ -101,13 +106,13 @@ def _json(rows: Rows) -> str:
 
 
 def _csv(rows: Rows) -> str:
-    names = _metric_names(rows)
+    names, told = _metric_names(rows), [name for name in _FACTS if name in rows[0][0]]
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     bounds = [f"{name}{part}" for name in names for part in ("", "_low", "_high", "_n")]
-    writer.writerow([_csv_cell(cell) for cell in (*_FACTS, *bounds)])
+    writer.writerow([_csv_cell(cell) for cell in (*told, *bounds)])
     for facts, evaluation in rows:
-        cells: list[Any] = [facts[name] for name in _FACTS]
+        cells: list[Any] = [facts[name] for name in told]
         for name in names:
             estimate = evaluation.metrics.get(name)
             cells += ["", "", "", 0] if estimate is None else list(estimate.to_dict().values())
@@ -125,7 +130,11 @@ def _csv_cell(cell: Any) -> Any:
 
 def _markdown(rows: Rows) -> str:
     names = _metric_names(rows)
-    facts_shown = [name for name in _SHOWN if any(facts[name] not in (None, "") for facts, _ in rows)]
+    facts_shown = [
+        name
+        for name in _FACTS
+        if name not in _NOT_SHOWN and any(facts.get(name) not in (None, "") for facts, _ in rows)
+    ]
     return (
         Table(
             (*(name.replace("_", " ") for name in facts_shown), *(name.replace("_", " ") for name in names)),

@@ -1,7 +1,8 @@
 """Intervals and tests, as pure functions of numbers. The same input gives the same output: every seed is fixed.
 
 Rates come with score (Wilson) intervals, means with bootstrap intervals; comparisons are paired. With several
-attempts at a task the tasks are the independent units, so intervals and tests are clustered by task.
+attempts at a task the tasks are the independent units, so intervals and tests are clustered by task, or by what the
+tasks themselves share, such as a product.
 """
 
 from __future__ import annotations
@@ -60,25 +61,39 @@ def wilson(successes: float, n: float, confidence: float = CONFIDENCE) -> Interv
 def clustered_wilson(values: Sequence[float], clusters: Sequence[Hashable], confidence: float = CONFIDENCE) -> Interval:
     """Wilson interval at the effective sample size of clustered 0/1 values.
 
-    The effective size is p(1-p) divided by the variance of the rate between clusters (ratio estimator; Korn and
-    Graubard 1998; Franco, Little, Louis and Slud 2019), kept between the number of clusters (attempts at a task all
-    alike) and the number of values (attempts independent). A rate of 0 or 1 shows no variance: it counts the clusters.
+    Korn and Graubard 1998; Franco, Little, Louis and Slud 2019. See `effective_size`.
 
     Args:
         values: (N,) of 0 or 1.
-        clusters: (N,) the task of every value.
+        clusters: (N,) the cluster of every value, mostly its task.
         confidence: in (0, 1).
     """
     if not values:
         return UNKNOWN
+    effective = effective_size(values, clusters)
+    return wilson(sum(values) / len(values) * effective, effective, confidence)
+
+
+def effective_size(values: Sequence[float], clusters: Sequence[Hashable]) -> float:
+    """How many independent values would tell as much about the mean as these clustered ones.
+
+    The variance of the values divided by the variance of their mean between clusters (ratio estimator), kept between
+    the size if the values of each cluster were all alike (Kish 1965: n² / Σ m², the number of clusters when they are
+    equally large) and n, as if they were independent. Values that are all alike show no variance: the lower end.
+
+    Args:
+        values: (N,), at least one.
+        clusters: (N,) the cluster of every value.
+    """
     sums, sizes = _cluster_sums(values, clusters)
     n, count = float(sizes.sum()), len(sums)
-    rate = float(sums.sum()) / n
-    effective = float(count)
-    if count > 1 and 0 < rate < 1:
-        variance = count / (count - 1) * float(np.sum((sums - rate * sizes) ** 2)) / n**2
-        effective = min(max(rate * (1 - rate) / variance, count), n) if variance > 0 else n
-    return wilson(rate * effective, effective, confidence)
+    mean = float(sums.sum()) / n
+    spread = float(np.mean(np.square(np.asarray(values, np.float64)))) - mean * mean
+    lowest = n * n / float(np.sum(sizes**2))
+    if count < 2 or spread <= 1e-12 * mean * mean:
+        return lowest
+    between = count / (count - 1) * float(np.sum((sums - mean * sizes) ** 2)) / n**2
+    return min(max(spread / between, lowest), n) if between > 0 else n
 
 
 def bootstrap_mean(
@@ -96,7 +111,7 @@ def bootstrap_mean(
 
     Args:
         values: (N,); fewer than two clusters give `UNKNOWN`: one number shows no spread.
-        clusters: (N,) the task of every value; None means each value is its own.
+        clusters: (N,) the cluster of every value, mostly its task; None means each value is its own.
         confidence: in (0, 1).
         resamples: number of redrawn samples; fewer for more than 2,000 clusters, see `_MAX_DRAWS`.
         seed: of the redrawing, fixed so that a report written twice is the same bytes.
@@ -162,7 +177,7 @@ def sign_flip_test(
 
     Args:
         differences: (N,); without one that is not 0, p is 1.
-        clusters: (N,) the task of every difference; a task's differences change sign together.
+        clusters: (N,) the cluster of every difference; its differences change sign together.
         resamples: number of sign patterns.
         seed: of the drawing.
     """

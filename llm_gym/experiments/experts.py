@@ -9,11 +9,11 @@ import gymnasium as gym
 import numpy as np
 
 from llm_gym.core import Decision, Info, Opinion, derive_seed
+from llm_gym.envs.webshop.item_names import item_names
 from llm_gym.policies.advice import told
 from llm_gym.policies.agents.commands import MALFORMED
 from llm_gym.policies.base import Policy
 from llm_gym.policies.shopper import ShopPage
-from llm_gym.wrappers.item_titles import item_names
 
 
 class Around(Policy):

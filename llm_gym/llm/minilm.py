@@ -38,7 +38,7 @@ class MiniLMEmbedder:
         Raises:
             MissingData: None is given, and that package is not installed.
         """
-        self._weights = str(weights) if weights is not None else str(_packaged())
+        self._weights = str(weights) if weights is not None else str(packaged_weights())
         self._name = Path(weights).name if weights is not None else "all-MiniLM-L6-v2"
         self._lock = one_at_a_time()
         self._loaded: tuple[Any, Any] | None = None
@@ -72,7 +72,12 @@ class MiniLMEmbedder:
         return self._loaded
 
 
-def _packaged() -> Path:
+def packaged_weights() -> Path:
+    """The folder of all-MiniLM-L6-v2 in the package that holds it.
+
+    Raises:
+        MissingData: it is not installed; the message holds the pip line.
+    """
     found = importlib.util.find_spec(_PACKAGE)
     folders = found.submodule_search_locations if found is not None else None
     if not folders:

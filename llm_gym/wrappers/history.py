@@ -8,10 +8,9 @@ import gymnasium as gym
 from gymnasium.utils import RecordConstructorArgs
 
 from llm_gym.envs.base import MAX_ACTION_CHARS, MAX_OBSERVATION_CHARS
+from llm_gym.envs.history import SEPARATOR, last, with_history
 from llm_gym.errors import InvalidSetting
 from llm_gym.spaces import Unicode
-
-SEPARATOR = " [SEP] "
 
 
 class HistoryWrapper(gym.Wrapper[str, str, str, str], RecordConstructorArgs):
@@ -48,23 +47,6 @@ class HistoryWrapper(gym.Wrapper[str, str, str, str], RecordConstructorArgs):
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._past_actions.append(str(action))
-        told = joined(_last(self._past_observations, self.observations), _last(self._past_actions, self.actions))
+        past = last(self._past_observations, self.observations), last(self._past_actions, self.actions)
         self._past_observations.append(observation)
-        return SEPARATOR.join([*told, observation]), float(reward), terminated, truncated, info
-
-
-def joined(observations: list[str], actions: list[str]) -> list[str]:
-    """Both lists as one, oldest first; they end at the same time, and an action follows the observation it answered.
-
-    >>> joined(["page 2"], ["action 1", "action 2"])
-    ['action 1', 'page 2', 'action 2']
-    """
-    told: list[str] = []
-    for back in range(max(len(observations), len(actions)), 0, -1):
-        told += observations[-back:][:1] if back <= len(observations) else []
-        told += actions[-back:][:1] if back <= len(actions) else []
-    return told
-
-
-def _last(items: list[str], count: int) -> list[str]:
-    return items[-count:] if count else []
+        return with_history(*past, observation), float(reward), terminated, truncated, info

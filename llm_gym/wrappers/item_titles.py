@@ -8,6 +8,8 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.utils import RecordConstructorArgs
 
+from llm_gym.envs.webshop.item_names import item_names
+
 _CLICK = re.compile(r"click\s*\[(.*)\]", re.DOTALL | re.IGNORECASE)
 
 
@@ -46,20 +48,3 @@ class ItemTitles(gym.Wrapper[str, str, str, str], RecordConstructorArgs):
             return info
         titled = {plain: f"click[{name}]" for name, plain in self._names.items()}
         return {**info, "admissible_actions": [titled.get(action, action) for action in actions]}
-
-
-def item_names(results: list[tuple[str, str]]) -> dict[str, str]:
-    """Name → action that opens it, of (id, title) pairs; every result has a name of its own.
-
-    >>> item_names([("B01", "Red Shoe"), ("B02", "Red shoe")])
-    {'item - red shoe': 'click[b01]', 'item - red shoe (2)': 'click[b02]'}
-    """
-    names: dict[str, str] = {}
-    for asin, title in results:
-        plain = f"item - {title.lower().strip()}".strip()
-        name, count = plain, 1
-        while name in names:
-            count += 1
-            name = f"{plain} ({count})"
-        names[name] = f"click[{asin.lower()}]"
-    return names

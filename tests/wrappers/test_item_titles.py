@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llm_gym.envs.base import panel_of
+from llm_gym.envs.webshop.item_names import item_names
 from llm_gym.policies import LexicalPolicy, RulePolicy
 from llm_gym.rollout import play
 from llm_gym.wrappers import ItemTitles
-from llm_gym.wrappers.item_titles import item_names
 
 
 class Shown(NamedTuple):

@@ -17,7 +17,7 @@ import numpy as np
 import orjson
 
 from llm_gym.data import new_folder
-from llm_gym.envs.webshop.goals import GOAL_KINDS, GoalKind, goal_count
+from llm_gym.envs.webshop.goals import STORED_KINDS, StoredKind, goal_count
 from llm_gym.envs.webshop.nouns import SpacyNouns
 from llm_gym.envs.webshop.official import Lookup, OfficialFiles, lookup, mined_entry, read_settings, stream_rows
 from llm_gym.envs.webshop.product import Product, RecordError, asin_of, product_from_raw
@@ -102,7 +102,7 @@ def _build(files: OfficialFiles, folder: Path, settings: BuildSettings, progress
         "splits": named.get("splits", "official"),
         "digest": digest,
         "products": len(tables.asins),
-        "goals": {kind: int(sum(tables.goal_counts[kind])) for kind in GOAL_KINDS},
+        "goals": {kind: int(sum(tables.goal_counts[kind])) for kind in STORED_KINDS},
         "rows_read": tally.rows,
         "duplicate_ids": tally.duplicates,
         "unusable_ids": tally.unusable_ids,
@@ -181,7 +181,7 @@ class _Tables:
         self.title_offsets = array("q", [0])
         self.rows = array("i")
         self.pricing = array("d")
-        self.goal_counts: dict[GoalKind, Any] = {kind: array("i") for kind in GOAL_KINDS}
+        self.goal_counts: dict[StoredKind, Any] = {kind: array("i") for kind in STORED_KINDS}
         self.groups: dict[str, dict[str, Any]] = {name: {} for name in GROUP_FIELDS}
         self.instructed: list[tuple[int, tuple[str, ...]]] = []
         """Number of goals and attributes of each product that carries synthetic goals."""
@@ -193,7 +193,7 @@ class _Tables:
         self.title_offsets.append(self.title_offsets[-1] + len(product.title.encode()))
         self.rows.append(number - 1)
         self.pricing.extend((*product.pricing, np.nan, np.nan)[:2])
-        for kind in GOAL_KINDS:
+        for kind in STORED_KINDS:
             self.goal_counts[kind].append(goal_count(product, kind))
         for name, values in zip(GROUP_FIELDS, _group_values(product), strict=True):
             for value in values:
@@ -209,7 +209,7 @@ class _Tables:
         np.save(folder / "title_offsets.npy", np.array(self.title_offsets, np.int64))
         np.save(folder / "rows.npy", np.array(self.rows, np.int32))
         np.save(folder / "pricing.npy", np.array(self.pricing, np.float64).reshape(-1, 2))
-        for kind in GOAL_KINDS:
+        for kind in STORED_KINDS:
             goals = goal_rows(np.array(self.goal_counts[kind], np.int64))
             np.save(folder / f"goals_{kind}.npy", goals)
             np.save(folder / f"order_{kind}.npy", shuffled(len(goals)))

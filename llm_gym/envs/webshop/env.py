@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 
 from llm_gym.envs.base import Outcome, TextEnv
 from llm_gym.envs.webshop.actions import can_be_clicked
-from llm_gym.envs.webshop.catalogue import EMBEDDED, Catalogue
+from llm_gym.envs.webshop.catalogue import EMBEDDED, EMBEDDED_FOLDER, Catalogue
 from llm_gym.envs.webshop.fragments import Page, clickables
 from llm_gym.envs.webshop.goals import (
     GOAL_KINDS,
+    REWORDED_KINDS,
     Goal,
     GoalKind,
     fixed_limit,
@@ -25,14 +26,17 @@ from llm_gym.envs.webshop.goals import (
     original_prices,
 )
 from llm_gym.envs.webshop.html import as_html
+from llm_gym.envs.webshop.image_features import EMBEDDED_IMAGES, FeatureStore
 from llm_gym.envs.webshop.observations import MODES, as_rich_text, as_text, url_of
-from llm_gym.envs.webshop.oracle import best_purchase, exact_purchase
-from llm_gym.envs.webshop.pages import DonePage, ItemPage, ResultsPage, SearchPage, Session, advance
+from llm_gym.envs.webshop.oracle import best_purchase, exact_purchase, is_reachable
+from llm_gym.envs.webshop.pages import DonePage, ItemPage, ResultsPage, SearchPage, Session, SubPage, advance
 from llm_gym.envs.webshop.panels import FULL_HUMAN_GOALS, make_panel
 from llm_gym.envs.webshop.product import Product
+from llm_gym.envs.webshop.rewording import VERSION as REWORDING_VERSION
+from llm_gym.envs.webshop.rewording import reworded_goal
 from llm_gym.envs.webshop.rules import CORRECTED, ORIGINAL, Rules
 from llm_gym.envs.webshop.shop import GoalShop
-from llm_gym.errors import UnknownName
+from llm_gym.errors import InvalidSetting, UnknownName
 
 _BEGINNING = Session()
 _CACHED_GOALS = 8192
@@ -46,17 +50,21 @@ class WebShop(TextEnv):
     Actions are `search[words]` and `click[what the page shows]`. The reward comes with the purchase and lies in [0, 1];
     the episode is a success when it is 1. `info` holds, beside the keys of every environment, `screen` ("search",
     "results", "item", "description", …, "done"), `results` (id, title and price of each result on the page), `options`
-    and `chosen` of an item page, `counters` of what the shopper did, and `reward_breakdown` at the purchase.
+    and `chosen` of an item page, `counters` of what the shopper did, and `reward_breakdown` at the purchase. On the
+    pages of a product, `image_id` is its id and `image_features` are those of its picture, (512,) float32 read-only,
+    where there are any.
 
     Args:
         catalogue: "embedded", a folder of official files, or a store built by `llm-gym build webshop`.
-        goals: "human" or "synthetic"; None: human where the catalogue is invented, synthetic for official files (as
-            in the original).
+        goals: "human", "synthetic", "reworded" or "reworded_heldout" (people's words by templates, the second for
+            tests only); None: human where the catalogue is invented, synthetic for official files (as in the original).
         split: name of the panel; None: "test" where there is one, else "all".
         observation_mode: "text_rich" (marks what can be clicked), "text", "html" or "url".
         search_engine: "bm25" or "lucene"; both rank alike.
         show_attrs: item pages have a page of their hidden attributes.
         num_products: only the products of so many first rows of the product file.
+        image_features: a folder of features of the products' pictures, as `train/webshop_features.py` makes; None:
+            those that come with the embedded catalogue, and none for another.
         render_mode: "ansi" or "html".
     """
 
@@ -72,6 +80,7 @@ class WebShop(TextEnv):
         search_engine: str = "bm25",
         show_attrs: bool = False,
         num_products: int | None = None,
+        image_features: str | Path | None = None,
         render_mode: str | None = None,
     ) -> None:
         if observation_mode not in MODES:
@@ -89,13 +98,15 @@ class WebShop(TextEnv):
         self.search_engine = search_engine
         self.show_attrs = show_attrs
         self.shop = GoalShop(self.catalogue, self.catalogue.engine(search_engine), self.rules, self._price)
+        self._features_given = image_features is not None
+        self._images = _feature_store(image_features, self.catalogue)
         self._goal = lru_cache(maxsize=_CACHED_GOALS)(self._make_goal)
         self._first_outcome = lru_cache(maxsize=_CACHED_GOALS)(self._make_first_outcome)
         self._item_clicks = lru_cache(maxsize=_CACHED_ITEMS)(self._possible_clicks)
         self._session = Session()
 
     def description(self) -> dict[str, Any]:
-        return {
+        described: dict[str, Any] = {
             "catalogue": self.catalogue.name,
             "products": self.catalogue.size,
             "catalogue_digest": self.catalogue.digest,
@@ -107,6 +118,11 @@ class WebShop(TextEnv):
             "search_engine": self.search_engine,
             "show_attrs": self.show_attrs,
         }
+        if self.goal_kind in REWORDED_KINDS:
+            described["rewording"] = REWORDING_VERSION
+        if self._features_given and self._images is not None:
+            described["image_features"] = self._images.digest
+        return described
 
     @property
     def goal(self) -> Goal:
@@ -117,6 +133,16 @@ class WebShop(TextEnv):
     def solution(self) -> list[str]:
         """Actions that buy the target with its options, from the search page."""
         return exact_purchase(self.shop)
+
+    def reachable(self, task_id: str) -> bool:
+        """Whether buying the target of a task with the best choice of its options earns a reward of 1.
+
+        The colour rule of the original keeps some synthetic goals from it (docs/webshop.md).
+
+        Raises:
+            UnknownName: the panel does not hold the task.
+        """
+        return is_reachable(self.shop, self._goal(self.panel.check(task_id)))
 
     def best_purchase(self, query: str, top: int = 50) -> list[str]:
         """Actions that buy the best product with the best options among the first `top` results of a query."""
@@ -143,8 +169,8 @@ class WebShop(TextEnv):
         return self._outcome()
 
     def _draw(self) -> str:
-        """By the goals' weights, as the original draws: human goals weigh alike, synthetic ones by rarity."""
-        if self.goal_kind == "human":
+        """By the goals' weights, as the original draws: synthetic goals weigh by rarity, all others alike."""
+        if self.goal_kind != "synthetic":
             return super()._draw()
         sums = self._cumulative_weights
         return self.panel[bisect.bisect(sums, self.np_random.random() * sums[-1])]
@@ -167,7 +193,12 @@ class WebShop(TextEnv):
         product = self.catalogue.find(self._table.asin(goal))
         assert product is not None, "a goal's product is in the catalogue"
         limit = self._limit(goal, product, identity)
-        return make_goal(product, self.goal_kind, int(self._table.ordinals[goal]), limit)
+        ordinal = int(self._table.ordinals[goal])
+        match self.goal_kind:
+            case "reworded" | "reworded_heldout" as kind:
+                return reworded_goal(product, kind, ordinal, limit)
+            case "human" | "synthetic" as kind:
+                return make_goal(product, kind, ordinal, limit)
 
     def _page(self) -> Page:
         return self.catalogue.fragments.page(self._session.screen, self.goal.instruction, self.show_attrs)
@@ -210,6 +241,7 @@ class WebShop(TextEnv):
             "success": bought is not None and bought.reward == 1.0,
             "page": observation,
             "category": goal.category,
+            "cluster": goal.asin,
             "metrics": {"purchase": bought is not None},
             "screen": _SCREENS.get(type(screen)) or screen.name.lower(),  # type: ignore[union-attr]
             "counters": self._session.counters,
@@ -219,6 +251,9 @@ class WebShop(TextEnv):
         elif isinstance(screen, ItemPage):
             info["options"] = screen.product.options.copy()  # type: ignore[attr-defined]
             info["chosen"] = dict(screen.chosen)
+            self._add_image(info, screen.product)
+        elif isinstance(screen, SubPage):
+            self._add_image(info, screen.item.product)
         if bought is None:
             return Outcome(observation, info)
         info["reward_breakdown"] = bought._asdict()
@@ -230,6 +265,12 @@ class WebShop(TextEnv):
             "strict_success": bought.strict_reward == 1.0,
         }
         return Outcome(observation, info, bought.reward, terminated=True)
+
+    def _add_image(self, info: dict[str, Any], product: Product) -> None:
+        info["image_id"] = product.asin
+        features = None if self._images is None else self._images.find(product.asin)
+        if features is not None:
+            info["image_features"] = features
 
     def _admissible(self, page: Page) -> list[str]:
         match self._session.screen:
@@ -266,16 +307,30 @@ class WebShopV0(WebShop):
         search_engine: str = "bm25",
         show_attrs: bool = False,
         num_products: int | None = None,
+        image_features: str | Path | None = None,
         seed: int = 0,
         render_mode: str | None = None,
     ) -> None:
         super().__init__(
-            catalogue, goals, split, observation_mode, search_engine, show_attrs, num_products, render_mode
+            catalogue,
+            goals,
+            split,
+            observation_mode,
+            search_engine,
+            show_attrs,
+            num_products,
+            image_features,
+            render_mode,
         )
+        match self.goal_kind:
+            case "reworded" | "reworded_heldout":
+                raise InvalidSetting(f"The original has no {self.goal_kind} goals: play them in WebShop-v1.")
+            case "human" | "synthetic" as kind:
+                pass
         self.seed = seed
         rng = random.Random(seed)
         self._prices = original_prices(_pricings(self.catalogue), rng)
-        self._limits = original_limits(self._prices, self._table.owners.tolist(), self.goal_kind, rng)
+        self._limits = original_limits(self._prices, self._table.owners.tolist(), kind, rng)
 
     def description(self) -> dict[str, Any]:
         return super().description() | {"seed": self.seed}
@@ -303,6 +358,15 @@ class WebShopV0(WebShop):
     def _page_after_end(self, reason: str) -> tuple[str, dict[str, Any]]:
         outcome = self._outcome()
         return outcome.observation, outcome.info | {"invalid_action": reason}
+
+
+def _feature_store(given: str | Path | None, catalogue: Catalogue) -> FeatureStore | None:
+    """The features asked for, if they are of these products, or those that come with the embedded catalogue."""
+    if given is None:
+        return FeatureStore.open(EMBEDDED_IMAGES) if catalogue.store.folder == EMBEDDED_FOLDER else None
+    store = FeatureStore.open(given)
+    store.check_catalogue(catalogue.digest, catalogue.store.asins[: catalogue.size])
+    return store
 
 
 def _pricings(catalogue: Catalogue) -> Sequence[Sequence[float]]:

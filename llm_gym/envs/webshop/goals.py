@@ -12,8 +12,16 @@ from typing import Literal
 from llm_gym.core import derive_seed
 from llm_gym.envs.webshop.product import MISSING_PRICE, Product
 
-GoalKind = Literal["human", "synthetic"]
-GOAL_KINDS: tuple[GoalKind, ...] = ("human", "synthetic")
+StoredKind = Literal["human", "synthetic"]
+"""Goals that a store lists."""
+RewordedKind = Literal["reworded", "reworded_heldout"]
+"""Goals that are computed from a product, whatever its store lists."""
+GoalKind = StoredKind | RewordedKind
+STORED_KINDS: tuple[StoredKind, ...] = ("human", "synthetic")
+REWORDED_KINDS: tuple[RewordedKind, ...] = ("reworded", "reworded_heldout")
+GOAL_KINDS: tuple[GoalKind, ...] = (*STORED_KINDS, *REWORDED_KINDS)
+KIND_LETTERS: dict[GoalKind, str] = {"human": "h", "synthetic": "s", "reworded": "r", "reworded_heldout": "u"}
+_KINDS: dict[str, GoalKind] = {letter: kind for kind, letter in KIND_LETTERS.items()}
 GoalOption = str | tuple[str, str]
 """A value, as a person names it; or name and value, in a synthetic goal."""
 
@@ -61,7 +69,7 @@ def task_id(asin: str, kind: GoalKind, ordinal: int) -> str:
     >>> task_id("B07FYPSNH8", "human", 0)
     'B07FYPSNH8.h0'
     """
-    return f"{asin}.{kind[0]}{ordinal}"
+    return f"{asin}.{KIND_LETTERS[kind]}{ordinal}"
 
 
 def option_value(option: GoalOption) -> str:
@@ -72,13 +80,13 @@ def option_value(option: GoalOption) -> str:
 def parse_task_id(text: str) -> tuple[str, GoalKind, int] | None:
     """Product, kind and number of an id; None when the text is none."""
     asin, dot, rest = text.rpartition(".")
-    kind = {"h": "human", "s": "synthetic"}.get(rest[:1])
+    kind = _KINDS.get(rest[:1])
     if not (dot and kind and rest[1:].isascii() and rest[1:].isdigit() and len(rest) <= _LONGEST_ORDINAL):
         return None
-    return asin, ("human" if kind == "human" else "synthetic"), int(rest[1:])
+    return asin, kind, int(rest[1:])
 
 
-def goal_count(product: Product, kind: GoalKind) -> int:
+def goal_count(product: Product, kind: StoredKind) -> int:
     """How many goals of a kind a product carries: one an instruction, or one a combination of option values."""
     if kind == "human":
         return len(product.human)
@@ -90,20 +98,30 @@ def goal_count(product: Product, kind: GoalKind) -> int:
     return count
 
 
-def make_goal(product: Product, kind: GoalKind, ordinal: int, limit: float) -> Goal:
+def make_goal(product: Product, kind: StoredKind, ordinal: int, limit: float) -> Goal:
     """The goal with this number, its text ending in the price limit."""
+    identity = task_id(product.asin, kind, ordinal)
     if kind == "human":
         one = product.human[ordinal]
-        text, attributes = one.text.strip("."), one.attributes
-        options: tuple[GoalOption, ...] = one.options
-    else:
-        options = _combination(product, ordinal)
-        named = ", and ".join(f"{name}: {value}" for name, value in options)
-        text = f"{product.instruction}{' with ' + named if named else ''}"
-        attributes = product.instruction_attributes
+        return worded_goal(product, identity, one.text.strip("."), one.attributes, one.options, limit)
+    options = _combination(product, ordinal)
+    named = ", and ".join(f"{name}: {value}" for name, value in options)
+    text = f"{product.instruction}{' with ' + named if named else ''}"
+    return worded_goal(product, identity, text, product.instruction_attributes, options, limit)
+
+
+def worded_goal(
+    product: Product,
+    identity: str,
+    text: str,
+    attributes: tuple[str, ...],
+    options: tuple[GoalOption, ...],
+    limit: float,
+) -> Goal:
+    """The goal that `text`, which names no price, asks for."""
     clause = "" if limit == NO_LIMIT else f", and price lower than {limit:.2f} dollars"
     return Goal(
-        task_id=task_id(product.asin, kind, ordinal),
+        task_id=identity,
         asin=product.asin,
         instruction=text + clause,
         query_text=query_of(text),
@@ -173,7 +191,7 @@ def original_prices(pricings: Sequence[Sequence[float]], rng: random.Random) -> 
 
 
 def original_limits(
-    prices: Sequence[float], products: Sequence[int], kind: GoalKind, rng: random.Random
+    prices: Sequence[float], products: Sequence[int], kind: StoredKind, rng: random.Random
 ) -> list[float]:
     """All limits in goal order from the stream that drew the prices: one a human goal, one a product otherwise."""
     if kind == "human":

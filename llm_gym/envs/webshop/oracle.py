@@ -8,13 +8,11 @@ from functools import partial
 
 from llm_gym.envs.webshop.actions import can_be_clicked
 from llm_gym.envs.webshop.goals import Goal, option_value
-from llm_gym.envs.webshop.pages import BACK, BUY, NEXT, PREVIOUS, RESULTS_PER_PAGE, SUB_PAGES
+from llm_gym.envs.webshop.pages import BUY, ITEM_BUTTONS, NEXT, RESULTS_PER_PAGE
 from llm_gym.envs.webshop.product import Product
-from llm_gym.envs.webshop.reward import matched_options
+from llm_gym.envs.webshop.reward import matched_options, purchase_reward
 from llm_gym.envs.webshop.shop import GoalShop
 
-_BUTTONS = frozenset({"search", BACK, PREVIOUS, BUY, *map(str.lower, SUB_PAGES)})
-"""An option of one of these names cannot be chosen: the button is meant."""
 _MOST_COMBINATIONS = 20_000
 """Beyond so many combinations of options the best one is put together option by option."""
 
@@ -35,6 +33,14 @@ def exact_purchase(shop: GoalShop) -> list[str]:
         if product.asin in hits:
             return _purchase(query, hits.index(product.asin), product, options)
     raise LookupError(f"no query finds {product.asin}")
+
+
+def is_reachable(shop: GoalShop, goal: Goal) -> bool:
+    """Whether the target of a goal, with the options that are best for it, earns a reward of 1."""
+    product = shop.find(goal.asin)
+    assert product is not None, "a goal's product is in the catalogue"
+    options = best_options(product, goal, partial(_choosable, shop))
+    return purchase_reward(product, goal, shop.price(product), options).reward == 1.0
 
 
 def best_purchase(shop: GoalShop, query: str, top: int) -> list[str]:
@@ -94,7 +100,7 @@ def best_options(
 
 def _choosable(shop: GoalShop, value: str) -> bool:
     """Whether a click chooses this value: no button has its name, and the parser understands it."""
-    return value not in _BUTTONS and can_be_clicked(value, shop.rules.parse)
+    return value not in ITEM_BUTTONS and can_be_clicked(value, shop.rules.parse)
 
 
 def _purchase(query: str, rank: int, product: Product, options: dict[str, str]) -> list[str]:

@@ -14,6 +14,8 @@ from llm_gym.envs.webshop.rules import Rules
 RESULTS_PER_PAGE = 10
 BACK, NEXT, PREVIOUS, BUY = "back to search", "next >", "< prev", "buy now"
 SUB_PAGES = ("Description", "Features", "Reviews")
+ITEM_BUTTONS = frozenset({"search", BACK, PREVIOUS, BUY, *map(str.lower, SUB_PAGES)})
+"""An option of one of these names cannot be chosen on the page of an item: the button is meant."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from llm_gym.envs.base import TaskPanel
-from llm_gym.envs.webshop.build import shuffled
+from llm_gym.envs.webshop.build import GOAL_SHUFFLE_SEED, shuffled
 from llm_gym.envs.webshop.goals import GoalKind, parse_task_id, task_id
+from llm_gym.envs.webshop.rewording import REWORDED_PER_PRODUCT, can_be_wished
 from llm_gym.envs.webshop.store import ProductStore
 from llm_gym.errors import UnknownName
 
@@ -23,7 +24,7 @@ OFFICIAL_SPLITS = {"test": slice(0, 500), "dev": slice(500, 1500), "train": slic
 PAPER_TASKS = 50
 GOALS_PER_PRODUCT = 12
 """At most so many goals of one product in a panel that is split by product: some carry hundreds."""
-_HELD_OUT = 0.3
+_HELD_OUT, _VALIDATION = 0.3, 0.4
 _TEST, _DEV = 0.45, 0.55
 
 Ints = npt.NDArray[np.int32]
@@ -36,7 +37,7 @@ class GoalTable:
     Attributes:
         owners: (G,) catalogue position of each goal's product; goals stand in catalogue order.
         ordinals: (G,) number of the goal among its product's.
-        order: (G,) the official shuffle.
+        order: (G,) the official shuffle, or where the original knows no such goals, one of our own.
     """
 
     store: ProductStore
@@ -48,11 +49,28 @@ class GoalTable:
     @classmethod
     def of(cls, store: ProductStore, kind: GoalKind, products: int) -> GoalTable:
         """The goals of the first `products` products."""
+        match kind:
+            case "reworded" | "reworded_heldout":
+                return cls._reworded(store, kind, products)
         rows = store.goals(kind)
         if products == len(store):
             return cls(store, kind, rows[:, 0], rows[:, 1], store.goal_order(kind))
         count = int(np.searchsorted(rows[:, 0], products))
         return cls(store, kind, rows[:count, 0], rows[:count, 1], shuffled(count))
+
+    @classmethod
+    def _reworded(cls, store: ProductStore, kind: GoalKind, products: int) -> GoalTable:
+        """The same number of goals for every product with an attribute that can be wished for."""
+        groups = store.groups("attributes")
+        carries = np.zeros(len(store), bool)
+        for name, start, end in zip(groups.names, groups.starts[:-1], groups.starts[1:], strict=True):
+            if can_be_wished(name):
+                carries[groups.members[start:end]] = True
+        carriers = np.flatnonzero(carries[:products]).astype(np.int32)
+        ordinals = np.tile(np.arange(REWORDED_PER_PRODUCT, dtype=np.int32), len(carriers))
+        # The legacy generator: numpy promises that its stream never changes.
+        order = np.random.RandomState(GOAL_SHUFFLE_SEED).permutation(len(ordinals)).astype(np.int32)
+        return cls(store, kind, np.repeat(carriers, REWORDED_PER_PRODUCT), ordinals, order)
 
     def __len__(self) -> int:
         return len(self.owners)
@@ -144,6 +162,8 @@ def selections(table: GoalTable) -> dict[str, Callable[[], Any]]:
     by_product: dict[str, Callable[[], Any]] = {
         "train_products": lambda: _by_product(table, _HELD_OUT, 1),
         "heldout_products": lambda: _by_product(table, 0, _HELD_OUT),
+        "training_products": lambda: _by_product(table, _VALIDATION, 1),
+        "validation_products": lambda: _by_product(table, _HELD_OUT, _VALIDATION),
     }
     if table.kind != "human" or len(table) != FULL_HUMAN_GOALS:
         return everything | by_product

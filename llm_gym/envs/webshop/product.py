@@ -10,6 +10,8 @@ from typing import Any
 
 MISSING_PRICE = 100.0
 """What the original charges for a product without a price."""
+NO_ATTRIBUTE = "DUMMY_ATTR"
+"""What the original gives a product without an entry in the attribute file."""
 MAX_ASIN_LENGTH = 10
 _NOT_PRICE = re.compile(r"[^0-9.]")
 
@@ -185,7 +187,7 @@ def product_from_raw(
         pricing=parse_price(row.get("pricing")),
         options=options,
         option_images=option_images,
-        attributes=_texts(mined["attributes"], "attributes") if "attributes" in mined else ("DUMMY_ATTR",),
+        attributes=_texts(mined["attributes"], "attributes") if "attributes" in mined else (NO_ATTRIBUTE,),
         main_image=next(iter(_texts(row.get("images") or [], "images")), ""),
         category=_text(row, "category"),
         query=_text(row, "query").lower().strip(),

@@ -40,7 +40,7 @@ class GoalShop:
         self._catalogue = catalogue
         self._engine = engine
         self.rules = rules
-        self._price = price
+        self.price = price
         self._hits = lru_cache(maxsize=_CACHED_SEARCHES)(self._ranked)
         self._bought = lru_cache(maxsize=_CACHED_PURCHASES)(self._reckoned)
         self.find = catalogue.find
@@ -76,7 +76,7 @@ class GoalShop:
     def reward(self, product: Product, chosen: dict[str, str]) -> RewardBreakdown:
         """The reward of buying a product with these options, for the current goal."""
         assert self.goal is not None, "a reward needs a goal"
-        return purchase_reward(product, self.goal, self._price(product), chosen)
+        return purchase_reward(product, self.goal, self.price(product), chosen)
 
     def _ranked(self, query: str) -> tuple[str, ...]:
         return tuple(self._engine.search(query, MAX_HITS))

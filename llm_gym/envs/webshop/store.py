@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from llm_gym.envs.webshop.goals import GoalKind
+from llm_gym.envs.webshop.goals import StoredKind
 from llm_gym.envs.webshop.product import Product, price_tag
 from llm_gym.errors import DataError, DataMismatch, MissingData
 
@@ -77,11 +77,11 @@ class ProductStore:
         self._offsets = self._array("offsets")
         self._titles = self._mapped("titles.bin")
         self._title_offsets = self._array("title_offsets")
-        self._asins = self._array("asins")
+        self.asins: npt.NDArray[np.bytes_] = self._array("asins")
         self._by_asin: Ints = self._array("by_asin")
         self.rows: Ints = self._array("rows")
         self.pricing: Floats = self._array("pricing")
-        columns = (self._asins, self._by_asin, self.rows, self.pricing)
+        columns = (self.asins, self._by_asin, self.rows, self.pricing)
         lengths = {len(self._offsets) - 1, len(self._title_offsets) - 1, *map(len, columns)}
         ends = self._offsets[-1] == len(self._records) and self._title_offsets[-1] == len(self._titles)
         if len(lengths) > 1 or not ends:
@@ -110,20 +110,20 @@ class ProductStore:
         return cls(folder, meta)
 
     def __len__(self) -> int:
-        return len(self._asins)
+        return len(self.asins)
 
     def __iter__(self) -> Iterator[Product]:
         return (self.product(position) for position in range(len(self)))
 
     def asin(self, position: int) -> str:
         """The id of the product at a catalogue position."""
-        return str(self._asins[position].decode())
+        return str(self.asins[position].decode())
 
     def position(self, asin: str) -> int | None:
         """Where a product stands in the catalogue; None when it is not there."""
         wanted = np.bytes_(asin.encode(errors="surrogatepass"))
-        rank = int(np.searchsorted(self._asins, wanted, sorter=self._by_asin))
-        if rank >= len(self) or self._asins[self._by_asin[rank]] != wanted:
+        rank = int(np.searchsorted(self.asins, wanted, sorter=self._by_asin))
+        if rank >= len(self) or self.asins[self._by_asin[rank]] != wanted:
             return None
         return int(self._by_asin[rank])
 
@@ -133,12 +133,12 @@ class ProductStore:
         pricing = [price for price in self.pricing[position].tolist() if price == price]  # NaN differs from itself
         return ShownResult(self.asin(position), self._titles[start:end].decode(), price_tag(pricing))
 
-    def goals(self, kind: GoalKind) -> Ints:
+    def goals(self, kind: StoredKind) -> Ints:
         """(G, 2) catalogue position and ordinal of each goal, in catalogue order."""
         goals: Ints = self._array(f"goals_{kind}")
         return goals
 
-    def goal_order(self, kind: GoalKind) -> Ints:
+    def goal_order(self, kind: StoredKind) -> Ints:
         """(G,) the official shuffle of the goals."""
         order: Ints = self._array(f"order_{kind}")
         return order

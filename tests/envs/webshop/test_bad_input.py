@@ -348,7 +348,11 @@ def test_first_rows_without_a_product_are_refused(make_world: Any, make_row: Any
         ),
         ({"search_engine": "bm52"}, "Unknown search engine 'bm52'. Did you mean 'bm25'?"),
         ({"split": "al"}, "Unknown split 'al'. Did you mean 'all'?"),
-        ({"split": "test"}, "Unknown split 'test'. Known: all, train_products, heldout_products."),
+        (
+            {"split": "test"},
+            "Unknown split 'test'. "
+            "Known: all, train_products, heldout_products, training_products, validation_products.",
+        ),
         ({"goals": "humans"}, "Unknown kind of goals 'humans'. Did you mean 'human'?"),
         ({"render_mode": "htlm"}, "Unknown render mode 'htlm'. Did you mean 'html'?"),
     ],

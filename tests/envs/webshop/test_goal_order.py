@@ -56,7 +56,8 @@ def test_paper50_are_the_first_fifty_goals_before_the_shuffle() -> None:
 
 def test_all_official_splits_are_offered_with_all_human_goals() -> None:
     names = list(selections(full_table()))
-    assert names == ["test", "dev", "train", "paper50", "all", "train_products", "heldout_products"]
+    by_product = ["train_products", "heldout_products", "training_products", "validation_products"]
+    assert names == ["test", "dev", "train", "paper50", "all", *by_product]
 
 
 def test_goals_of_a_product_follow_each_other_before_the_shuffle() -> None:

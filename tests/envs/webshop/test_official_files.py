@@ -106,7 +106,8 @@ def test_human_goals_stand_where_the_official_order_has_them(official: Catalogue
 
 def test_official_splits_are_offered_only_with_all_human_goals(official: Catalogue) -> None:
     for kind in ("human", "synthetic"):
-        assert list(selections(official.goals(kind))) == ["all", "train_products", "heldout_products"]
+        by_product = ["train_products", "heldout_products", "training_products", "validation_products"]
+        assert list(selections(official.goals(kind))) == ["all", *by_product]
     with pytest.raises(UnknownName, match=r"Unknown split 'test'"):
         make_panel(official.goals("human"), "test")
 

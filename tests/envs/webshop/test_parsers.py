@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from llm_gym.envs.webshop.actions import Action, Click, Malformed, Search, parse, parse_original
-from llm_gym.envs.webshop.goals import GoalKind, parse_task_id, query_of, task_id
+from llm_gym.envs.webshop.goals import GOAL_KINDS, GoalKind, parse_task_id, query_of, task_id
 from llm_gym.envs.webshop.product import RecordError, parse_options, parse_price
 
 action_like = st.text(st.sampled_from("searchclick[] \nAb") | st.characters(codec="utf-8"), max_size=40)
@@ -201,7 +201,7 @@ def test_every_value_has_an_image_entry_and_none_is_lost(raw: dict[str, list[str
 # -- ids and queries -----------------------------------------------------------------------------------------------
 
 
-@given(st.text(max_size=12), st.sampled_from(["human", "synthetic"]), st.integers(0, 99_999))
+@given(st.text(max_size=12), st.sampled_from(GOAL_KINDS), st.integers(0, 99_999))
 def test_task_ids_are_read_back(asin: str, kind: GoalKind, ordinal: int) -> None:
     assert parse_task_id(task_id(asin, kind, ordinal)) == (asin, kind, ordinal)
 

@@ -76,7 +76,7 @@ def say_attribute(attribute: Attribute, form: AttributeForm) -> str:
     }[form]
 
 
-def _simplified(value: str) -> str:
+def simplified(value: str) -> str:
     """Without bracket, pack tail, code, second side or shade: what a shopper keeps of `z2-dark blue (pack of 3)`."""
     plain = re.sub(r"\s*\(.*?\)", "", value)
     plain = re.split(r" \| | & |\+", plain)[0]
@@ -105,7 +105,7 @@ def _reformatted(value: str, variants: list[list[str]]) -> str:
 def say_option(value: str, form: OptionForm, instructions: Mapping[str, Any]) -> str:
     """The value as the shopper says it; "" when it is left out."""
     if form == "simplified":
-        return _simplified(value)
+        return simplified(value)
     if form == "format":
         return _reformatted(value, instructions["unit_variants"])
     if form == "re-ordered":
