@@ -33,6 +33,9 @@ from llm_gym.evaluation.estimate import Estimate
 from llm_gym.evaluation.evaluation import Evaluation
 from llm_gym.evaluation.tables import Table
 from llm_gym.policies.base import Policy
+from llm_gym.policies.imitation.il import ILPolicy
+from llm_gym.policies.matching.policy import MatchPolicy
+from llm_gym.policies.oracle import OraclePolicy
 from llm_gym.registry import policies as registered
 
 Settings = dict[str, Any]
@@ -47,7 +50,7 @@ WORLDS: Mapping[str, Settings] = {
 PAIRS = (("match", "first-hit"), ("match", "lexical"), ("match", "il"), ("il", "lexical"), ("il", "il-text"))
 """Differences that are told: first minus second."""
 ABSENT = (MissingData, MissingDependency, UnknownName)
-"""A policy that is not here: no weights, no package, or not part of this version."""
+"""Why a policy is left out: its weights are not here, a package is missing, or there is none of this name."""
 
 
 @dataclass(frozen=True)
@@ -100,25 +103,28 @@ class Played:
 
 
 def made(name: str, world: str, args: Args) -> Policy:
-    """A policy by its name in the table."""
-    kind, _, form = name.partition("-") if name in ("il-text", "oracle-50") else (name, "", "")
-    policy: Callable[..., Policy] = registered.load(kind)
-    if kind == "oracle":
-        return policy(queries="instruction", top=int(form)) if form else policy()
-    if kind == "match":
-        return policy(args.folder_match.get(world))
-    if kind == "il":
-        return _il(policy, args.folder_il.get(world), text=bool(form))
+    """A policy by its name in the table.
+
+    Raises:
+        UnknownName: there is no such policy.
+    """
+    match name:
+        case "il" | "il-text":
+            return _il(args.folder_il.get(world), text=name == "il-text")
+        case "match":
+            return MatchPolicy(args.folder_match.get(world))
+        case "oracle-50":
+            return OraclePolicy(queries="instruction", top=50)
+    policy: type[Policy] = registered.load(name)
     return policy()
 
 
-def _il(policy: Callable[..., Policy], folder: Path | None, *, text: bool) -> Policy:
+def _il(folder: Path | None, *, text: bool) -> Policy:
     image = False if text else None
     if folder is None:
-        return policy(image=image)
-    choice = folder / "choice_text"
-    search = folder / "search"
-    return policy(
+        return ILPolicy(image=image)
+    choice, search = folder / "choice_text", folder / "search"
+    return ILPolicy(
         choice=choice if text and choice.is_dir() else folder / "choice",
         search=search if search.is_dir() else "instruction",
         image=image,

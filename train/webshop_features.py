@@ -12,34 +12,34 @@ stopped. A picture that cannot be read is told of and left out: its product has 
 from __future__ import annotations
 
 import itertools
-import sys
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tyro
 from rich.console import Console
 from rich.progress import track
 
 from llm_gym.envs.webshop.catalogue import Catalogue
 from llm_gym.envs.webshop.image_features import FEATURES, write_features
 from llm_gym.envs.webshop.panels import make_panel, selections
-from llm_gym.errors import BadRecord, DataMismatch, InvalidSetting, LLMGymError
+from llm_gym.errors import BadRecord, DataMismatch, InvalidSetting
 from llm_gym.extras import require
 from llm_gym.training.feature_parts import Part, Parts
 from llm_gym.training.image_encoders import PACKAGED, UNTRAINED, Encoder, encoder_named, stacked
 from llm_gym.training.official_features import official_features
 from llm_gym.training.picture_sources import PictureOf, downloaded_pictures, drawn_pictures, folder_pictures
 from llm_gym.training.principal_components import Projection, fitted
+from llm_gym.training.script import run
 
 _SMOKE = 16
 """So many products has the world of a smoke run."""
 _TOLD = 10
 """So many unreadable pictures are named."""
 
-console = Console(stderr=True, highlight=False, soft_wrap=True)
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def main(args: Args) -> Path:
     if args.official is not None:
         ids, features = official_features(*args.official, catalogue)
         write_features(args.out, ids, features, {"source": {"pictures": "official features"}, "catalogue": belongs})
-        console.print(f"{args.out}: features of {len(ids):,} of {catalogue.size:,} products.")
+        _log.info("Features of %s of %s products.", f"{len(ids):,}", f"{catalogue.size:,}")
         return args.out
     beside = args.out.with_name(f".{args.out.name}.parts")
     kind, picture_of = _pictures(args, catalogue, beside)
@@ -91,14 +91,15 @@ def main(args: Args) -> Path:
     encoder = encoder_named(args.encoder)
     ids = [catalogue.store.asin(position) for position in range(catalogue.size)]
     source: dict[str, Any] = {"pictures": kind, "encoder": encoder.name}
-    parts = Parts(beside, {**source, "catalogue": catalogue.digest, "part": args.part})
+    origin = str((args.pictures or args.urls or Path()).resolve())
+    parts = Parts(beside, {**source, "from": origin, "catalogue": catalogue.digest, "part": args.part})
     _encode(ids, picture_of, encoder, parts, args)
     projection, training = _projection(parts, catalogue, ids)
     source |= {"training_products": training, "directions": projection.rank, "variance": round(projection.kept, 4)}
     found = list(itertools.chain.from_iterable(part.ids for part in parts.read()))
     features = np.concatenate([projection(part.features) for part in parts.read()])
     write_features(args.out, found, features, {"source": source, "catalogue": belongs})
-    _tell(args.out, catalogue, parts, projection, len(found))
+    _tell(catalogue, parts, projection, len(found))
     parts.remove()
     return args.out
 
@@ -120,7 +121,8 @@ def _encode(ids: Sequence[str], picture_of: PictureOf, encoder: Encoder, parts: 
     chunks = list(enumerate(_chunked(ids, args.part)))
     missing = [(number, chunk) for number, chunk in chunks if not parts.has(number)]
     if len(missing) < len(chunks):
-        console.print(f"Going on after {len(chunks) - len(missing)} of {len(chunks)} parts.")
+        _log.info("Going on after %d of %d parts.", len(chunks) - len(missing), len(chunks))
+    console = Console(stderr=True)
     for number, chunk in track(missing, "encoding", console=console, disable=not console.is_terminal):
         parts.write(number, _part(chunk, picture_of, encoder, args.batch))
 
@@ -159,7 +161,7 @@ def _projection(parts: Parts, catalogue: Catalogue, ids: Sequence[str]) -> tuple
         broken = sum(len(part.broken) for part in parts.read())
         raise DataMismatch(
             f"None of the {len(ids):,} products of {catalogue.name!r} has a picture that can be read ({broken:,} are "
-            "damaged). The pictures belong to another catalogue, or are not called after the ids."
+            "damaged or not to be had). The pictures belong to another catalogue, or are not called after the ids."
         )
     return fitted(batches(), FEATURES), seen
 
@@ -171,15 +173,18 @@ def _training_products(catalogue: Catalogue) -> set[str]:
     return {table.asin(int(goal)) for goal in panel.goals}
 
 
-def _tell(out: Path, catalogue: Catalogue, parts: Parts, projection: Projection, found: int) -> None:
-    broken = [reason for part in parts.read() for reason in part.broken]
-    console.print(
-        f"{out}: features of {found:,} of {catalogue.size:,} products; {projection.rank} directions hold "
-        f"{100 * projection.kept:.1f} % of the variance of the training products."
+def _tell(catalogue: Catalogue, parts: Parts, projection: Projection, found: int) -> None:
+    _log.info(
+        "Features of %s of %s products; %d directions hold %.1f %% of the variance of the training products.",
+        f"{found:,}",
+        f"{catalogue.size:,}",
+        projection.rank,
+        100 * projection.kept,
     )
+    broken = [reason for part in parts.read() for reason in part.broken]
     if broken:
         more = f"\n… and {len(broken) - _TOLD:,} more" if len(broken) > _TOLD else ""
-        console.print(f"Pictures that could not be read: {len(broken):,}\n" + "\n".join(broken[:_TOLD]) + more)
+        _log.warning("Pictures that could not be read: %d\n%s%s", len(broken), "\n".join(broken[:_TOLD]), more)
 
 
 def _chunked(values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
@@ -187,8 +192,4 @@ def _chunked(values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
 
 
 if __name__ == "__main__":
-    try:
-        main(tyro.cli(Args, description=__doc__))
-    except LLMGymError as error:
-        console.print(f"error: {error}")
-        sys.exit(2)
+    run(main, Args, __doc__)

@@ -79,7 +79,7 @@ class Args:
     encoder: str = MINILM
     """Whose word vectors the small BART begins with: "minilm", which comes in a package; else a folder or a name."""
     copies: int = 0
-    """Of each pair, with other words in both goal and query; a small BART learns by them to copy."""
+    """Of each pair, with other words in both goal and query: a small BART learns by them to copy any word."""
     epochs: int = 10
     batch: int = 4
     """Pairs of an update."""
@@ -264,7 +264,7 @@ def _told(value: float | list[float]) -> str:
 
 
 def _tiny(args: Args) -> Args:
-    small = SmallBart(width=32, layers=1, heads=2, vocabulary=4000, goal_tokens=64, query_tokens=16)
+    small = SmallBart(width=32, layers=1, vocabulary=4000, goal_tokens=64, query_tokens=16)
     return replace(args, small=small, epochs=2, batch=8, max_updates=20, worlds=())
 
 

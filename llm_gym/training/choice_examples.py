@@ -68,9 +68,7 @@ def kind_of(action: str) -> str:
     return "item" if plain.startswith(_ITEM) else _KINDS.get(plain, "option")
 
 
-def accuracies(
-    examples: Sequence[ChoiceExample], logits: npt.NDArray[np.float32]
-) -> Iterator[Mapping[str, float]]:
+def accuracies(examples: Sequence[ChoiceExample], logits: npt.NDArray[np.float32]) -> Iterator[Mapping[str, float]]:
     """Whether the best action is the chosen one, over all and by the kind of the chosen one."""
     for example, row in zip(examples, logits, strict=True):
         hit = float(row[: len(example.actions)].argmax() == example.label)

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from llm_gym.data import atomic_path
 from llm_gym.extras import require
 from llm_gym.training.log import HELD_OUT, STEP, Row
 from llm_gym.training.schedule import LOSS
+
+Floats = npt.NDArray[np.float64]
 
 CURVES = "curves.png"
 _SMOOTHED = 20
@@ -23,7 +26,7 @@ def draw_curves(folder: Path, rows: Sequence[Row]) -> None:
     Raises:
         MissingDependency: the extra `train` is not installed.
     """
-    figure = require("matplotlib.figure", "train").Figure(figsize=(10, 4), layout="constrained")
+    figure = require("matplotlib.figure", "train").Figure(figsize=(11, 4))
     left, right = figure.subplots(1, 2)
     updates = [(row[STEP], row[LOSS]) for row in rows if LOSS in row]
     if updates:
@@ -44,9 +47,10 @@ def draw_curves(folder: Path, rows: Sequence[Row]) -> None:
         figure.savefig(temporary, format="png", dpi=120)
 
 
-def _smooth(values: np.ndarray) -> np.ndarray:
+def _smooth(values: Floats) -> Floats:
     """Mean over the last few values at each place; (N,) → (N,)."""
     total = np.cumsum(np.insert(values, 0, 0.0))
     ends = np.arange(1, len(values) + 1)
     starts = np.maximum(0, ends - _SMOOTHED)
-    return (total[ends] - total[starts]) / (ends - starts)
+    smooth: Floats = (total[ends] - total[starts]) / (ends - starts)
+    return smooth

@@ -41,7 +41,12 @@ class Parts:
         claim(folder, plan)
 
     def has(self, number: int) -> bool:
-        return self._path(number).is_file()
+        """Whether a part is done. One with broken pictures is not: what could not be fetched may be there by now."""
+        try:
+            with np.load(self._path(number), allow_pickle=False) as stored:
+                return not len(stored["broken"])
+        except (ValueError, KeyError, OSError, zipfile.BadZipFile):
+            return False
 
     def write(self, number: int, part: Part) -> None:
         with atomic_path(self._path(number)) as temporary, temporary.open("wb") as file:

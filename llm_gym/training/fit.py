@@ -60,7 +60,7 @@ def fit(
 
     In `out` there are afterwards `plan.json`, `log.jsonl`, `curves.png`, `fitted.json` and the trainer's own
     `checkpoints`. The same call in the same folder continues after a kill, from the last look at the held-out examples,
-    and after Ctrl-C, from the last update: on a CPU to the same weights as without. A training that is finished is read.
+    and after Ctrl-C, from the last update: on a CPU to the same weights as without. A finished training is only read.
 
     Args:
         model: called with what `collate` gives, it returns a mapping with `loss` and `logits`; `loss` is the mean over
@@ -72,7 +72,7 @@ def fit(
         out: the folder.
         measures: what is measured beside the loss.
         length: of an example, in any unit; examples of similar length are then computed together.
-        settings: whatever else makes the weights what they are, as JSON knows it: a call with other settings is refused.
+        settings: whatever else makes the weights what they are, as JSON knows it; others are refused in this folder.
 
     Raises:
         InvalidSetting: there is no example.
@@ -106,7 +106,11 @@ def fit(
 
 
 def _plan(
-    model: torch.nn.Module, training: Sequence[E], held_out: Sequence[E], schedule: Schedule, settings: Mapping[str, Any]
+    model: torch.nn.Module,
+    training: Sequence[E],
+    held_out: Sequence[E],
+    schedule: Schedule,
+    settings: Mapping[str, Any],
 ) -> dict[str, Any]:
     return {
         "schedule": dataclasses.asdict(schedule),
@@ -126,7 +130,7 @@ def _trained(trainer: ExampleTrainer, schedule: Schedule, out: Path) -> Fitted:
     checkpoint = last_checkpoint(out / CHECKPOINTS)
     log = Log(out, steps_of(checkpoint) if checkpoint else 0)
     first = trainer.is_world_process_zero()
-    watcher = Watcher(log if first else None)
+    watcher = Watcher(log if first else None, alone=trainer.args.world_size == 1)
     trainer.add_callback(watcher)
     if schedule.patience is not None:
         trainer.add_callback(EarlyStoppingCallback(schedule.patience))
@@ -139,7 +143,7 @@ def _trained(trainer: ExampleTrainer, schedule: Schedule, out: Path) -> Fitted:
         if first and log.rows:
             draw_curves(out, log.rows)
     updates = trainer.state.global_step
-    if watcher.interrupted:
+    if watcher.stopped:
         raise KeyboardInterrupt(f"Stopped after update {updates}. The same command in {out} goes on from there.")
     best = trainer.state.best_global_step or updates
     measures = next(row[HELD_OUT] for row in log.rows if HELD_OUT in row and row[STEP] == best)
@@ -162,5 +166,5 @@ def _read(model: torch.nn.Module, out: Path) -> Fitted:
         fitted = Fitted(**json.loads(path.read_text(encoding="utf-8")))
         safetensors.torch.load_model(model, out / CHECKPOINTS / f"checkpoint-{fitted.best}" / "model.safetensors")
     except (OSError, ValueError, TypeError, RuntimeError, safetensors.SafetensorError) as error:
-        raise BadRecord(f"The training in {out} cannot be read ({error}). Remove the folder and train again.") from error
+        raise BadRecord(f"{out} holds no whole training ({error}). Remove it and train again.") from error
     return fitted

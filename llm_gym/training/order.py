@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
+
+T = TypeVar("T")
 
 
 class Batches:
@@ -33,7 +37,7 @@ class Batches:
         self.epoch = epoch
 
     def __len__(self) -> int:
-        return -(-len(self.lengths) // self.batch_size)
+        return math.ceil(len(self.lengths) / self.batch_size)
 
     def __iter__(self) -> Iterator[list[int]]:
         order = np.random.default_rng((self.seed, self.epoch)).permutation(len(self.lengths))
@@ -43,7 +47,7 @@ class Batches:
             yield from batches(update[np.argsort(self.lengths[update], kind="stable")].tolist(), self.batch_size)
 
 
-def batches(items: Sequence[int], size: int) -> Iterator[list[int]]:
+def batches(items: Sequence[T], size: int) -> Iterator[list[T]]:
     """Portions of a list, in its order.
 
     >>> list(batches([4, 7, 1], 2))

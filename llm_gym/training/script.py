@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from rich.console import Console
 
 from llm_gym.errors import LLMGymError
 
+_QUIET = {"TRANSFORMERS_VERBOSITY": "error", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
 _WRONG, _INTERRUPTED = 2, 130
 
 A = TypeVar("A")
@@ -26,6 +28,8 @@ def run(main: Callable[[A], Path], arguments: type[A], description: str | None) 
         arguments: a dataclass, one argument of the command line a field.
         description: for `--help`.
     """
+    for variable, value in _QUIET.items():
+        os.environ.setdefault(variable, value)
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     for name in ("__main__", "llm_gym"):

@@ -11,6 +11,7 @@ from llm_gym.errors import InvalidSetting
 from llm_gym.extras import require
 from llm_gym.policies.imitation.search_checkpoint import SearchSettings, is_own
 from llm_gym.policies.imitation.search_model import SearchModel
+from llm_gym.training.copying_habit import set_copying_habit
 from llm_gym.training.vocabulary import pruned
 
 _EXTRA = "torch"
@@ -18,7 +19,11 @@ _EXTRA = "torch"
 
 @dataclass(frozen=True)
 class SmallBart:
-    """A BART of a few million parameters at most, whose word vectors come from a pretrained encoder."""
+    """A BART of a few million parameters at most, whose word vectors come from a pretrained encoder.
+
+    Raises:
+        InvalidSetting: there are less than three heads, or they cannot share the width evenly.
+    """
 
     width: int = 128
     """Of all vectors."""
@@ -31,9 +36,11 @@ class SmallBart:
     query_tokens: int = 48
 
     def __post_init__(self) -> None:
-        """Raises InvalidSetting where the heads cannot share the width."""
-        if self.width % self.heads:
-            raise InvalidSetting(f"The width of a model, {self.width}, must be a multiple of its heads, {self.heads}.")
+        if self.heads < 3 or self.width % (2 * self.heads):
+            raise InvalidSetting(
+                f"A small BART has 3 heads at least, and a width that is a multiple of twice their number, "
+                f"not {self.heads} heads and the width {self.width}."
+            )
 
 
 def pretrained_base(source: str, settings: SearchSettings) -> SearchModel:
@@ -76,27 +83,20 @@ def _is_encoder(source: str, transformers: Any) -> bool:
 def small_base(size: SmallBart, encoder: str | Path, texts: Iterable[str]) -> SearchModel:
     """A small BART with the most used pieces of a pretrained encoder's vocabulary, and their vectors made shorter.
 
-    It begins with a habit of copying: what the decoder finds in the instruction is added to its state as it is, so that
-    the words of the instruction are probable from the start. From nothing, this takes a model of this size more
-    examples than there are.
+    It begins with the habit of copying.
 
     Args:
         size: of the model.
         encoder: folder or name, of BERT's kind.
         texts: whose words the vocabulary should hold.
     """
-    torch, transformers = require("torch", _EXTRA), require("transformers", _EXTRA)
+    transformers = require("transformers", _EXTRA)
     whole = transformers.AutoTokenizer.from_pretrained(encoder, trust_remote_code=False)
     vectors = transformers.AutoModel.from_pretrained(encoder, use_safetensors=True).get_input_embeddings().weight
     smaller, kept = pruned(whole.backend_tokenizer, texts, size.vocabulary)
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=smaller, **whole.special_tokens_map)
     model = transformers.BartForConditionalGeneration(_config(size, tokenizer))
-    with torch.no_grad():
-        model.model.shared.weight.copy_(_shortened(vectors.detach()[kept], size.width, torch))
-        for layer in model.model.decoder.layers:
-            for part in (layer.encoder_attn.v_proj, layer.encoder_attn.out_proj):
-                part.weight.copy_(torch.eye(size.width))
-                part.bias.zero_()
+    set_copying_habit(model, vectors.detach()[kept], size.heads)
     return SearchModel(model, tokenizer, SearchSettings(size.goal_tokens, size.query_tokens))
 
 
@@ -119,14 +119,3 @@ def _config(size: SmallBart, tokenizer: Any) -> Any:
         forced_eos_token_id=end,
         **sides,
     )
-
-
-def _shortened(vectors: Any, width: int, torch: Any) -> Any:
-    """The principal components of the vectors, about as long as the other weights expect; (V, D) → (V, width)."""
-    centred = vectors - vectors.mean(dim=0)
-    _, _, directions = torch.linalg.svd(centred, full_matrices=False)
-    components = centred @ directions[:width].T
-    return components * (_SPREAD / components.std())
-
-
-_SPREAD = 0.06

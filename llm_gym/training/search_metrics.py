@@ -42,7 +42,7 @@ def agreement(write: Writer, references: Mapping[str, Sequence[str]]) -> dict[st
     """
     written = [(write(goal), queries) for goal, queries in references.items()]
     return {
-        "goals": float(len(written)),
+        "goals": len(written),
         "exact": _mean([query in queries for query, queries in written]),
         "token_f1": _mean([max(token_f1(query, one) for one in queries) for query, queries in written]),
     }

@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +51,8 @@ class ExampleTrainer(Trainer):
 
     def get_train_dataloader(self) -> DataLoader[Any]:
         loader: Any = DataLoader(self.train_dataset, batch_sampler=self._batches, collate_fn=self.data_collator)  # type: ignore[arg-type]
-        return self.accelerator.prepare(loader)
+        prepared: DataLoader[Any] = self.accelerator.prepare(loader)
+        return prepared
 
     def compute_loss(
         self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
@@ -66,11 +67,12 @@ class ExampleTrainer(Trainer):
         """Means over all held-out examples; every process measures all of them, so that all agree what is best."""
         totals: defaultdict[str, float] = defaultdict(float)
         counts: defaultdict[str, float] = defaultdict(float)
-        self.model.eval()
-        for examples in batches(self.eval_dataset, self.args.per_device_eval_batch_size):
-            inputs = self._prepare_inputs(self.data_collator(examples))
+        model, held_out, collate = cast("tuple[Any, Any, Any]", (self.model, self.eval_dataset, self.data_collator))
+        model.eval()
+        for examples in batches(held_out, self.args.per_device_eval_batch_size):
+            inputs = self._prepare_inputs(collate(examples))
             with torch.no_grad():
-                outputs = self.model(**inputs)
+                outputs = model(**inputs)
             weight = int(predictions(inputs))
             totals[LOSS] += float(outputs["loss"]) * weight
             counts[LOSS] += weight
@@ -80,9 +82,9 @@ class ExampleTrainer(Trainer):
                         totals[name] += value
                         counts[name] += 1
         measures = {HELD_OUT_PREFIX + name: totals[name] / counts[name] for name in totals}
-        best_by = self.args.metric_for_best_model
+        best_by = str(self.args.metric_for_best_model)
         if HELD_OUT_PREFIX + best_by not in measures:
-            raise InvalidSetting(f"The best weights cannot be chosen by {best_by!r}: there are only {', '.join(totals)}.")
+            raise InvalidSetting(f"{best_by!r}, which chooses the best weights, is not measured, only {[*totals]}.")
         self.log(measures)
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, measures)
         return measures
@@ -90,7 +92,8 @@ class ExampleTrainer(Trainer):
 
 def predictions(inputs: Mapping[str, Any]) -> torch.Tensor:
     """How many predictions the loss of a batch is the mean of."""
-    return (inputs["labels"] != IGNORED).sum()
+    labels: torch.Tensor = inputs["labels"]
+    return (labels != IGNORED).sum()
 
 
 def arguments(schedule: Schedule, examples: int, folder: Path) -> TrainingArguments:

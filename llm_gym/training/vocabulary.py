@@ -1,4 +1,4 @@
-"""A small vocabulary for a small model: most of a pretrained encoder's weights are words that its new task never uses."""
+"""A small vocabulary for a small model: most weights of a small encoder are for words that its task never uses."""
 
 from __future__ import annotations
 
@@ -46,9 +46,7 @@ def pruned(tokenizer: Tokenizer, texts: Iterable[str], size: int) -> tuple[Token
     room = size - len(needed) - len(beyond)
     if room < 0:
         raise InvalidSetting(f"A vocabulary of {size} has no room for the {len(needed) + len(beyond)} tokens it needs.")
-    used = Counter[int]()
-    for encoding in tokenizer.encode_batch(list(texts), add_special_tokens=False):
-        used.update(encoding.ids)
+    used = _used(tokenizer, texts)
     others = sorted(vocabulary.keys() - needed, key=lambda piece: (-used[vocabulary[piece]], vocabulary[piece]))
     kept = sorted([*needed, *others[:room]], key=vocabulary.__getitem__) + sorted(beyond, key=added.__getitem__)
     places = {piece: place for place, piece in enumerate(kept)}
@@ -59,6 +57,17 @@ def pruned(tokenizer: Tokenizer, texts: Iterable[str], size: int) -> tuple[Token
     content["padding"] = None
     smaller: Tokenizer = require("tokenizers", "torch").Tokenizer.from_str(json.dumps(content))
     return smaller, [vocabulary.get(piece, added.get(piece, -1)) for piece in kept]
+
+
+def _used(tokenizer: Tokenizer, texts: Iterable[str]) -> Counter[int]:
+    """How often each id stands in the texts, whole as they are."""
+    plain = require("tokenizers", "torch").Tokenizer.from_str(tokenizer.to_str())
+    plain.no_truncation()
+    plain.no_padding()
+    used = Counter[int]()
+    for encoding in plain.encode_batch(list(texts), add_special_tokens=False):
+        used.update(encoding.ids)
+    return used
 
 
 def _renumbered(processor: Any, places: dict[str, int]) -> Any:

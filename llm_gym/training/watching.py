@@ -28,11 +28,15 @@ class Watcher(TrainerCallback):
 
     Args:
         log: None in all processes but the first.
+        alone: whether there is no other process, which would wait for one that stops.
     """
 
-    def __init__(self, log: Log | None) -> None:
+    def __init__(self, log: Log | None, alone: bool) -> None:
         self._log = log
+        self._alone = alone
         self._asked_to_stop = False
+        self.stopped = False
+        """Whether Ctrl-C ended the training before its end."""
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -42,16 +46,11 @@ class Watcher(TrainerCallback):
             console=Console(stderr=True),
         )
 
-    @property
-    def interrupted(self) -> bool:
-        """Whether Ctrl-C was pressed."""
-        return self._asked_to_stop
-
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Draws the bar if somebody watches, and takes Ctrl-C: once ends after the update, twice at once."""
         drawn = self._log is not None and self._bar.console.is_terminal
-        handled = threading.current_thread() is threading.main_thread()
+        handled = self._alone and threading.current_thread() is threading.main_thread()
         earlier = signal.signal(signal.SIGINT, self._interrupt) if handled else None
         try:
             if drawn:
@@ -74,13 +73,15 @@ class Watcher(TrainerCallback):
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self._bar.update(self._task, completed=state.global_step)
-        if self._asked_to_stop:
+        if self._asked_to_stop and state.global_step < state.max_steps:
+            self.stopped = True
             control.should_training_stop = control.should_save = True
             control.should_evaluate = False
 
-    def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, float], **kwargs: Any) -> None:
+    def on_log(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         if self._log is None:
             return
+        logs: Mapping[str, float] = kwargs["logs"]
         if LOSS in logs:
             values = {LOSS: round(logs[LOSS], 5), "learning_rate": logs["learning_rate"]}
             self._log.write(state.global_step, values)

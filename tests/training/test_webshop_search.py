@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import json
 import sys
@@ -43,7 +44,7 @@ def tiny(script: Any) -> Callable[..., Any]:
     """Arguments of a training that takes seconds."""
 
     def arguments(out: Path, **others: Any) -> Any:
-        small = script.SmallBart(width=16, layers=1, heads=2, vocabulary=3000, goal_tokens=24, query_tokens=8)
+        small = script.SmallBart(width=16, layers=1, vocabulary=3000, goal_tokens=24, query_tokens=8)
         settings = {"small": small, "batch": 2, "max_updates": 2, "worlds": (), **others}
         return script.Args(out=out, **settings)
 
@@ -96,7 +97,7 @@ def test_a_training_goes_on_from_another_and_is_measured_again_elsewhere(
     second = tiny(tmp_path / "second", official=official, base=str(first))
     folder = script.main(second)
     weights = (folder / "model.safetensors").read_bytes()
-    again = script.main(tiny(tmp_path / "second", official=official, base=str(first), worlds=("split=dev,num_products=150",)))
+    again = script.main(dataclasses.replace(second, worlds=("split=dev,num_products=150",)))
     assert (again / "model.safetensors").read_bytes() == weights
     measures = json.loads((tmp_path / "second" / "metrics.json").read_text())
     assert set(measures["people"]) == {"dev", "test"}

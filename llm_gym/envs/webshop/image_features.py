@@ -124,7 +124,8 @@ def write_features(folder: Path, ids: Sequence[str], features: Matrix, meta: Map
     broken = np.flatnonzero(~np.isfinite(stored).all(axis=1))
     if len(broken):
         raise InvalidSetting(f"The features of {names[broken[0]].decode()!r} are no numbers, or beyond ±65,504.")
-    sha = hashlib.sha256(names.tobytes() + stored.tobytes())
+    sha = hashlib.sha256(names.data)
+    sha.update(stored.data)
     written = {"format": _FORMAT, **meta, "digest": sha.hexdigest()[:16], "products": len(ids)}
     with new_folder(folder) as workshop:
         np.save(workshop / "ids.npy", names, allow_pickle=False)

@@ -10,7 +10,7 @@ from llm_gym.core import derive_seed
 class Dice:
     """Random streams of one episode, one for each thing to decide.
 
-    A shopper that is asked twice about the same thing decides alike, so that it can be asked for advice without a trace.
+    A shopper that is asked twice about the same thing decides alike, so that being asked for advice leaves no trace.
     """
 
     def __init__(self, seed: int) -> None:

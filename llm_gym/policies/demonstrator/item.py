@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -19,9 +19,6 @@ class Place(NamedTuple):
     page: int
     """Page of results, counted from 1."""
 
-
-_MET_OPTION = 2.0
-"""What an option that can be chosen just as wanted counts, in wanted words."""
 
 _READ = 0.1
 """What a sub page that was read takes from the worth: long texts hold any word."""
@@ -39,25 +36,24 @@ class Impression:
     left: bool = False
     """Whether the shopper has gone back from it."""
 
-    def with_page(self, name: str, text: str) -> Impression:
-        """After reading a sub page."""
-        return replace(self, read={**self.read, name: text})
-
     def seen(self) -> Seen:
         """All that was seen of the item."""
-        return _seen(self.result.title, tuple((name, *values) for name, values in self.options.items()), tuple(self.read.values()))
+        options = tuple((name, *values) for name, values in self.options.items())
+        return _seen(self.result.title, options, tuple(self.read.values()))
 
     def missing(self, wish: Wish) -> frozenset[str]:
         """Wanted words that nothing seen so far has."""
         return wish.missing(self.seen())
 
     def worth(self, wish: Wish) -> float:
-        """How well it meets the wish: 1 when title and options show every word, more when options are met in full, 0 when
-        it costs too much."""
+        """How well it meets the wish: 1 when title and options show every word, more when options are met in full.
+
+        0 when it costs too much.
+        """
         if not wish.affordable(typical_price(self.result.price)):
             return 0.0
-        bonus = _MET_OPTION * len(options_in_full(wish, self.options)) / max(1, len(wish.words))
-        return wish.met(self.seen()) + bonus - _READ * len(self.read)
+        options = len(options_in_full(wish, self.options))
+        return wish.met(self.seen(), options) - _READ * len(self.read)
 
 
 @lru_cache(maxsize=4096)

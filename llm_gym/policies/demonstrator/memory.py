@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 from llm_gym.policies.demonstrator.item import Impression, Place
 from llm_gym.policies.demonstrator.wish import Wish
 from llm_gym.policies.shopper import PREVIOUS, ShopPage
 
-_NEXT = "click[next >]"
+NEXT = "click[next >]"
+_NO_SUB_PAGE = ("search", "results", "item", "done")
 
 
 class Memory:
@@ -18,6 +17,7 @@ class Memory:
 
     def __init__(self) -> None:
         self.queries: list[str] = []
+        """Searches made, in order."""
         self.page = 1
         """Page of results shown last, counted from 1."""
         self.farthest = 1
@@ -27,6 +27,7 @@ class Memory:
         self.current: str | None = None
         """Id of the item that is open."""
         self.steps = 0
+        """Actions taken."""
 
     @property
     def item(self) -> Impression | None:
@@ -37,15 +38,21 @@ class Memory:
         """The item that meets most of the wish; the first of equals."""
         return max(self.opened.values(), key=lambda item: item.worth(wish), default=None)
 
+    def opened_from_this_search(self) -> int:
+        """How many of the items were found by the last search."""
+        return sum([item.place.query] == self.queries[-1:] for item in self.opened.values())
+
     def look(self, page: ShopPage, text: str) -> None:
+        """Read what a page, whose whole text is given, shows of the open item."""
         item = self.item
         if item is None:
             return
         if page.screen == "item":
             self.opened[item.result.asin] = replace(item, options=page.options)
-        elif page.screen not in ("search", "results", "done"):
-            shown = text.replace(page.goal, " ")
-            self.opened[item.result.asin] = item.with_page(page.screen, shown)
+        elif page.screen not in _NO_SUB_PAGE:
+            # The instruction stands above every page and would agree with itself.
+            read = {**item.read, page.screen: text.replace(page.goal, " ")}
+            self.opened[item.result.asin] = replace(item, read=read)
 
     def follow(self, page: ShopPage, action: str) -> None:
         """After an action on a page."""
@@ -59,7 +66,7 @@ class Memory:
             self._leave_item()
 
     def _leave_results(self, page: ShopPage, action: str) -> None:
-        if action == _NEXT:
+        if action == NEXT:
             self.page += 1
             self.farthest = max(self.farthest, self.page)
         elif action == PREVIOUS:

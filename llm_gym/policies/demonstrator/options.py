@@ -10,20 +10,23 @@ from llm_gym.policies.demonstrator.wish import Wish
 from llm_gym.policies.lexical_match import best_value, words
 
 
-def choices(wish: Wish, asin: str, offered: Mapping[str, Sequence[str]], habits: Habits, dice: Dice) -> list[str]:
-    """The values to click, in order: one of every option the instruction expresses, with a person's slips."""
+def choices(
+    wish: Wish, asin: str, offered: Mapping[str, Sequence[str]], habits: Habits, carelessness: float, dice: Dice
+) -> list[str]:
+    """The values to click, in order: one of every option the instruction expresses, with a person's slips.
+
+    Now and then it is the first value of an option that nobody asked for, as people choose one before they buy.
+    """
     chosen: list[str] = []
-    expressed = 0
     for name, values in offered.items():
         value = best_value(wish.text, name, values)
         if value is None:
             if dice.happens(habits.extra, "extra", asin, name):
                 chosen.append(values[0])
             continue
-        expressed += 1
-        if dice.happens(habits.skips * (0.5 if expressed == 1 else 2), "skip", asin, name):
+        if dice.happens(habits.skips * carelessness, "skip", asin, name):
             continue
-        slips = dice.happens(habits.slips, "slip", asin, name)
+        slips = dice.happens(habits.slips * carelessness, "slip", asin, name)
         chosen.append(_near_miss(value, values) if slips else value)
     if dice.happens(0.5, "order of options", asin):
         chosen.sort(key=lambda value: _place(value, wish.text))

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llm_gym.core import Info
 from llm_gym.policies.demonstrator.dice import Dice
-from llm_gym.policies.demonstrator.habits import Level, Temper, habits_of
+from llm_gym.policies.demonstrator.habits import Level, habits_of
 from llm_gym.policies.demonstrator.item import Impression
-from llm_gym.policies.demonstrator.memory import Memory
+from llm_gym.policies.demonstrator.memory import NEXT, Memory
 from llm_gym.policies.demonstrator.options import choices
 from llm_gym.policies.demonstrator.query import first_query, next_query
 from llm_gym.policies.demonstrator.results import appeal, glance, is_of_the_kind, promises
+from llm_gym.policies.demonstrator.temper import Temper
 from llm_gym.policies.demonstrator.wish import Wish
 from llm_gym.policies.lexical_match import typical_price
-from llm_gym.policies.shopper import BACK, BUY, PREVIOUS, Result, ShopPage, ShopperPolicy, search_action
+from llm_gym.policies.shopper import BACK, PREVIOUS, Result, ShopPage, ShopperPolicy
 
-NEXT = "click[next >]"
 _SUB_PAGES = {"features": 0.52, "description": 0.42, "reviews": 0.06}
 """What people open to learn more, and how often."""
-
 _DOUBT = 0.3
 """How far below hope an item may be to be read about: below that it is out of the question."""
 _FLAW = 6.0
@@ -154,7 +154,7 @@ class DemonstratorPolicy(ShopperPolicy):
     def _is_tired_of_this_search(self) -> bool:
         """Whether the items opened from this search were disappointing enough to look elsewhere."""
         memory = self._memory
-        here = sum([item.place.query] == memory.queries[-1:] for item in memory.opened.values())
+        here = memory.opened_from_this_search()
         return here > 0 and self._dice.happens(self._temper.tires, "tired", len(memory.queries), memory.page, here)
 
     def _has_looked_enough(self) -> bool:
@@ -184,11 +184,12 @@ class DemonstratorPolicy(ShopperPolicy):
             return [PREVIOUS]
         return super()._on_item(page)
 
-    def options(self, goal: str, offered: Any) -> list[str]:
-        return choices(Wish.read(goal), self._memory.current or "", offered, self._habits, self._dice)
+    def options(self, goal: str, offered: Mapping[str, Sequence[str]]) -> list[str]:
+        asin, carelessness = self._memory.current or "", self._temper.carelessness
+        return choices(Wish.read(goal), asin, offered, self._habits, carelessness, self._dice)
 
     def _hope(self) -> float:
-        """Share of the wish that the open item must meet: less and less."""
+        """Share of the wish that the open item must meet; less, the more were opened before."""
         return self._temper.hope - self._habits.yielding * (len(self._memory.opened) - 1)
 
     def _to_read(self, item: Impression, wish: Wish) -> str | None:
@@ -196,7 +197,7 @@ class DemonstratorPolicy(ShopperPolicy):
         if item.left or not item.missing(wish) or item.worth(wish) < self._hope() - _DOUBT:
             return None
         asin = item.result.asin
-        chance = (self._habits.reads, self._habits.reads_on, 0.0)[min(len(item.read), 2)]
+        chance = {0: self._habits.reads, 1: self._habits.reads_on}.get(len(item.read), 0.0)
         if not self._dice.happens(chance, "read", asin, len(item.read)):
             return None
         names = [name for name in _SUB_PAGES if name not in item.read]

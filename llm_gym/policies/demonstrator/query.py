@@ -14,42 +14,50 @@ from llm_gym.policies.lexical_match import words
 
 Tokens = tuple[str, ...]
 
-RELATIONS = {"span": 0.40, "subset": 0.16, "re-ordered": 0.16, "inflected": 0.05, "new words": 0.23}
+_RELATIONS = {"span": 0.40, "subset": 0.16, "re-ordered": 0.16, "inflected": 0.05, "new words": 0.23}
 """How a first query relates to its instruction: shares among 1,506 goals of people."""
-STEPS = {"swap": 0.30, "drop": 0.23, "add": 0.19, "rewrite": 0.20, "re-order": 0.08}
+_STEPS = {"swap": 0.30, "drop": 0.23, "add": 0.19, "rewrite": 0.20, "re-order": 0.08}
 """How a query relates to the one before: shares among 691 steps of people."""
 _KEPT = {"free": 0.75, "high": 0.72, "with": 0.35, "size": 0.46, "color": 0.42, "colored": 0.42, "for": 0.2}
 _KEPT |= {"easy": 0.38, "quality": 0.34}
 _KEPT_COLOR, _KEPT_DIGITS, _KEPT_CONTENT, _KEPT_STOP = 0.9, 0.85, 0.78, 0.06
 """How often a word of the instruction comes into a query."""
 _RESTARTS = frozenset(("i", "i'd", "i'm", "it", "also", "please", "pick", "choose", "get"))
+"""Words with which an instruction begins anew."""
 _SPAN = (0.7, 1.2)
 """Least and greatest share of its words that a piece of the wish keeps; all of them from 1 on."""
+_BEFORE_A_RESTART = 2
+"""Words at least that stand before a new sentence."""
+_IN_FRONT = 0.3
+"""How often words that were missing are put in front rather than behind."""
 _IN_SHORT = 0.7
 """How often a unit, a size or a number is put in short where it can be, instead of another word for something."""
+_COLORS = frozenset(COLORS)
 _ATTEMPTS = 8
 _EDGES = ",.;:!?()\"'"
 
 
 def first_query(wish: Wish, priced: float, stream: random.Random) -> str:
-    """A query for an instruction.
-
-    Args:
-        priced: chance that it names the price limit.
-    """
+    """A query for an instruction, which names the price limit with the chance `priced`."""
     return _priced(_written(wish, stream), wish, priced, stream)
 
 
 def next_query(wish: Wish, earlier: Sequence[str], priced: float, stream: random.Random) -> str:
-    """A query after others, different from all of them if one can be thought of."""
-    last = tuple(token for token in _tokens(earlier[-1]) if token in _tokens(wish.text)) or _tokens(wish.text)
-    query = _tokens(wish.text)
+    """A query after one or more others, different from all of them if one can be thought of."""
+    said = _said(wish)
+    last = tuple(token for token in _tokens(earlier[-1]) if token in said) or said
+    query = said
     for _ in range(_ATTEMPTS):
-        step = stream.choices(list(STEPS), list(STEPS.values()))[0]
+        step = stream.choices(list(_STEPS), list(_STEPS.values()))[0]
         query = _written(wish, stream) if step == "rewrite" else _changed(last, wish, step, stream)
         if query and " ".join(query) not in earlier:
             break
-    return _priced(query, wish, priced, stream)
+    return _priced(query or said, wish, priced, stream)
+
+
+def _said(wish: Wish) -> Tokens:
+    """The words of a wish as they stand there."""
+    return _tokens(wish.text) or ("product",)
 
 
 def _tokens(text: str) -> Tokens:
@@ -67,8 +75,8 @@ def _priced(query: Tokens, wish: Wish, chance: float, stream: random.Random) -> 
 
 
 def _written(wish: Wish, stream: random.Random) -> Tokens:
-    tokens = _tokens(wish.text)
-    relation = stream.choices(list(RELATIONS), list(RELATIONS.values()))[0]
+    tokens = _said(wish)
+    relation = stream.choices(list(_RELATIONS), list(_RELATIONS.values()))[0]
     if relation == "span":
         return _span(tokens, stream)
     kept = _subset(tokens, wish, stream)
@@ -78,14 +86,14 @@ def _written(wish: Wish, stream: random.Random) -> Tokens:
         case "inflected":
             return _with_one(kept, inflected, stream)
         case "new words":
-            return _with_new_words(kept, stream)
+            return _with_new_words(kept, wish, stream)
         case _:
             return kept
 
 
 def _span(tokens: Tokens, stream: random.Random) -> Tokens:
     """A piece of the instruction up to where a new sentence begins, more often without its end than its beginning."""
-    first = next((at for at, token in enumerate(tokens) if token in _RESTARTS and at > 2), len(tokens))
+    first = next((at for at, token in enumerate(tokens) if token in _RESTARTS and at > _BEFORE_A_RESTART), len(tokens))
     tokens = tokens[:first]
     length = max(1, min(len(tokens), round(len(tokens) * stream.uniform(*_SPAN))))
     start = min(stream.choice((0, 0, 0, 0, 1)), len(tokens) - length)
@@ -108,7 +116,7 @@ def _chance(token: str) -> float:
         return _KEPT[token]
     if any(character.isdigit() for character in token):
         return _KEPT_DIGITS
-    if any(color in re.split(r"\W+", token) for color in COLORS):
+    if not _COLORS.isdisjoint(re.split(r"\W+", token)):
         return _KEPT_COLOR
     return _KEPT_STOP if _is_filler(token) else _KEPT_CONTENT
 
@@ -139,12 +147,12 @@ def _with_one(tokens: Tokens, change: Callable[[str], str], stream: random.Rando
     return (*tokens[:at], change(tokens[at]), *tokens[at + 1 :])
 
 
-def _with_new_words(tokens: Tokens, stream: random.Random) -> Tokens:
+def _with_new_words(tokens: Tokens, wish: Wish, stream: random.Random) -> Tokens:
     """Words of the shopper's own: units and sizes in short, figures, another name for the thing."""
     shorter = tuple(abbreviated(token) for token in tokens)
     if shorter != tokens and stream.random() < _IN_SHORT:
         return shorter
-    return _with_one(shorter, other_word, stream)
+    return _with_one(shorter, lambda token: other_word(token) if _is_head(token, wish) else token, stream)
 
 
 # -- from the query before ---------------------------------------------------------------------------------------
@@ -170,6 +178,7 @@ def _without_some(query: Tokens, wish: Wish, stream: random.Random) -> Tokens:
 
 def _with_some(query: Tokens, wish: Wish, last: Set[str], stream: random.Random) -> Tokens:
     """One or two words of the instruction that the last query lacked, in front or behind."""
-    lacking = [token for token in _tokens(wish.text) if token not in last and not _is_filler(token)]
-    added = tuple(lacking[at] for at in sorted(stream.sample(range(len(lacking)), min(len(lacking), stream.choice((1, 1, 2))))))
-    return added + query if stream.random() < 0.3 else query + added
+    lacking = [token for token in _said(wish) if token not in last and not _is_filler(token)]
+    number = min(len(lacking), stream.choice((1, 1, 2)))
+    added = tuple(lacking[at] for at in sorted(stream.sample(range(len(lacking)), number)))
+    return added + query if stream.random() < _IN_FRONT else query + added

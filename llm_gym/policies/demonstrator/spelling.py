@@ -35,9 +35,9 @@ couch/sofa|bookshelf/bookcase|rug/carpet|lamp/light|cupboard/cabinet|drapes/curt
 stool/seat|desk/table|dresser/drawers|trainers/sneakers|sweater/pullover|hoodie/sweatshirt|jacket/coat|pants/trousers
 shirt/top|blouse/tunic|gown/dress|purse/handbag|earbuds/earphones|headphones/headset|cable/cord|charger/adapter
 television/tv|speaker/soundbar|photo/picture|phone/cellphone|case/cover|strap/band|stand/holder|camera/cam|laptop/notebook
-perfume/fragrance|lotion/cream|moisturizer/cream|cleanser/wash|makeup/cosmetics|brush/brushes|hairpiece/wig|razor/shaver
-candy/sweets|cookies/biscuits|snacks/treats|sauce/dressing|spices/seasoning|beverage/drink|chips/crisps|nuts/nut
-men/mens|women/womens|kids/children|toddler/kids|mattress/bed|blanket/throw|mirror/mirrors|wireless/bluetooth
+perfume/fragrance|lotion/cream|moisturizer/cream|makeup/cosmetics|hairpiece/wig|razor/shaver
+candy/sweets|cookies/biscuits|snacks/treats|sauce/dressing|spices/seasoning|beverage/drink|chips/crisps
+mattress/bed|blanket/throw
 """.replace("\n", "|").split("|")
         if pair
     )

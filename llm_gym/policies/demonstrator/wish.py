@@ -27,11 +27,13 @@ _AFTER_THE_HEAD = re.compile(
     r"\b(?:with|that|that's|thats|which|whose|in|for|from|made|featuring|has|have|having|perfect|good|suitable|ideal"
     r"|great|to|i|it|also|comes|under|by|of|pick|choose|get|prefer|want|need)\b|[.;?!(]"
 )
-_QUALITY = frozenset(COLORS) | frozenset("small medium large big tall wide narrow regular xl xxl".split())
+_SIZES = frozenset(("small", "medium", "large", "big", "tall", "wide", "narrow", "regular", "xl", "xxl"))
+_QUALITY = frozenset(COLORS) | _SIZES
 _LISTED = re.compile(r"\s*(?:,|&|\band\b)\s*")
 
-HEAD, PAIR = 1.5, 0.5
-"""What the word for the thing and two wanted words in a row count; every other wanted word counts 1."""
+HEAD, PAIR, OPTION = 1.5, 0.5, 2.0
+"""What counts the word for the thing, two wanted words in a row, and an option met in full, where every other wanted
+word counts 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Seen:
 
     @staticmethod
     def of(texts: Iterable[str]) -> Seen:
+        """What texts hold; no pair reaches from one to the next."""
         stems = [words(text) for text in texts]
         pairs = (pair for one in stems for pair in itertools.pairwise(one))
         return Seen(frozenset(itertools.chain.from_iterable(stems)), frozenset(pairs))
@@ -60,6 +63,8 @@ class Wish:
     """Telling words in a row."""
     heads: frozenset[str]
     """Stems of the words for the thing itself; one of them is enough."""
+    stated: int
+    """Options that stand in the instruction as `name: value`."""
     limit: float | None
     """Dollars; None where no limit is named."""
 
@@ -76,21 +81,26 @@ class Wish:
         said = Seen.of([text])
         telling = said.words - _FRAME_STEMS
         pairs = frozenset(pair for pair in said.pairs if telling.issuperset(pair))
-        return Wish(text, telling, pairs, _heads(text), price_limit(goal))
+        return Wish(text, telling, pairs, _heads(text), text.count(": "), price_limit(goal))
 
     def missing(self, seen: Seen) -> frozenset[str]:
         """Telling words that nothing seen has; the words for the thing are met when one of them is."""
         missing = self.words - seen.words
         return missing - self.heads if self.heads & seen.words else missing
 
-    def met(self, seen: Seen) -> float:
-        """The share of the wish that what was seen meets, in [0, 1]."""
+    def met(self, seen: Seen, options: int = 0) -> float:
+        """The share of the wish that what was seen meets.
+
+        It is 1 where every word is met, and more where options are met in full, `options` in number, that the wish does
+        not state by name.
+        """
         others = self.words - self.heads
-        total = len(others) + HEAD * bool(self.heads) + PAIR * len(self.pairs)
+        total = len(others) + HEAD * bool(self.heads) + PAIR * len(self.pairs) + OPTION * self.stated
         met = len(others & seen.words) + HEAD * bool(self.heads & seen.words) + PAIR * len(self.pairs & seen.pairs)
-        return met / total if total else 1.0
+        return (met + OPTION * options) / total if total else 1.0
 
     def affordable(self, price: float | None) -> bool:
+        """Whether a price in dollars is within the limit; one that nobody knows is."""
         return self.limit is None or price is None or price <= self.limit
 
 

@@ -72,7 +72,7 @@ class Collator:
     def __init__(self, tokenizer: Tokenizer, config: ChoiceConfig) -> None:
         self._config = config
         self._pad = pad_id(config)
-        self._states = TextTokens(tokenizer, config.state_tokens, _KEPT_TEXTS)
+        self._states = TextTokens(tokenizer, config.state_tokens, _KEPT_TEXTS, config.head_tokens)
         self._actions = TextTokens(tokenizer, config.action_tokens, _KEPT_TEXTS)
 
     def __call__(self, examples: Sequence[ChoiceExample]) -> dict[str, Tensor]:

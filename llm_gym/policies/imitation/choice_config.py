@@ -27,6 +27,8 @@ class ChoiceConfig:
     """Keep the original's defect: an action's score depends on how far it was padded (see `BiAttention`)."""
     state_tokens: int = 512
     """Longer states lose their beginning."""
+    head_tokens: int = 0
+    """But so many of the beginning stay, where the instruction stands; 0, as in the original, may lose it."""
     action_tokens: int = 128
     """Longer actions lose their beginning."""
     observations: int = 0
@@ -38,6 +40,8 @@ class ChoiceConfig:
         for name in ("state_tokens", "action_tokens"):
             if getattr(self, name) < _SHORTEST_TEXT:
                 raise InvalidSetting(f"{name} must be at least {_SHORTEST_TEXT}, got {getattr(self, name)}.")
+        if not 0 <= self.head_tokens < self.state_tokens:
+            raise InvalidSetting(f"head_tokens must be from 0 to below {self.state_tokens}, got {self.head_tokens}.")
         if self.image_width < 1:
             raise InvalidSetting(f"image_width must be at least 1, got {self.image_width}.")
         if self.observations < 0 or self.actions < 0:

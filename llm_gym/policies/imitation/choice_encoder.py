@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import numpy as np
+import numpy.typing as npt
 import torch
-from torch import nn
+from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
 
 from llm_gym.errors import InvalidSetting, MissingData
@@ -19,34 +21,85 @@ _ENCODERS: Any = AutoModel
 """Its methods have no types."""
 _OF_A_FILE = ("_name_or_path", "architectures", "dtype", "transformers_version")
 """Entries of an encoder's configuration that say where it came from, not what it is."""
-_LIKE = 0.8
-"""Texts are encoded together with others that are at most so much longer."""
-_TOKENS_AT_ONCE = 8192
+_ROW = 64
+"""Tokens of a row of packed texts, unless one is longer: long rows waste attention on what is masked."""
+_ROWS_AT_ONCE = 128
 """Encoded in one call: 400 long actions need not fit into memory at once."""
+_AFTER_PADDING = ("camembert", "roberta", "xlm-roberta", "xlm-roberta-xl")
+"""Encoders that count positions from the padding's id + 1."""
 
 
-class Group(NamedTuple):
-    """Texts that are encoded in one call."""
+class Packing(NamedTuple):
+    """Texts one after the other in rows, none of them cut. Axes: R rows, L places of a row."""
 
-    length: int
-    """Tokens of the longest."""
-    rows: list[int]
+    sources: npt.NDArray[np.int64]
+    """(R, L): which text stands there, from 0; -1 where there is none."""
+    positions: npt.NDArray[np.int64]
+    """(R, L): which of its tokens, from 0."""
 
 
-def groups_of_like_length(lengths: Sequence[int]) -> list[Group]:
-    """Rows by their length, the longest first, in groups whose shortest is little shorter than the longest.
+def packed(lengths: Sequence[int]) -> Packing:
+    """A place for each token of texts of these lengths; the longest first, each in the first row that has room.
 
-    >>> groups_of_like_length([4, 10, 9, 10])
-    [Group(length=10, rows=[1, 3, 2]), Group(length=4, rows=[0])]
+
+    [[1, 1, 2, 2], [0, -1, -1, -1]]
     """
-    groups: list[Group] = []
-    for row in sorted(range(len(lengths)), key=lambda row: -lengths[row]):
-        last = groups[-1] if groups else None
-        if last and lengths[row] >= _LIKE * last.length and last.length * len(last.rows) < _TOKENS_AT_ONCE:
-            last.rows.append(row)
-        else:
-            groups.append(Group(lengths[row], [row]))
-    return groups
+    room = max(*lengths, _ROW)
+    ends: list[int] = []
+    starts: dict[int, tuple[int, int]] = {}
+    for text in sorted(range(len(lengths)), key=lambda text: -lengths[text]):
+        row = next(
+            (row for row, end in enumerate(ends) if end + lengths[text] <= room),
+            len(ends),
+        )
+        if row == len(ends):
+            ends.append(0)
+        starts[text] = row, ends[row]
+        ends[row] += lengths[text]
+    sources, positions = (
+        np.full((len(ends), max(ends)), -1),
+        np.zeros((len(ends), max(ends)), np.int64),
+    )
+    for text, (row, start) in starts.items():
+        end = start + lengths[text]
+        sources[row, start:end] = text
+        positions[row, start:end] = np.arange(lengths[text])
+    return Packing(sources, positions)
+
+
+def encode_packed(encoder: PreTrainedModel, ids: Tensor, mask: Tensor) -> Tensor:
+    """What the encoder makes of each text by itself: (N, T) and (N, T) → (N, T, D), zeros at padding.
+
+    Nothing that is padded is encoded: texts share rows, and attention goes to tokens of the same text only.
+    """
+    plan = packed(mask.sum(1).tolist())
+    sources = torch.from_numpy(plan.sources).to(ids.device)  # (R, L)
+    positions = torch.from_numpy(plan.positions).to(ids.device)  # (R, L)
+    there = sources >= 0
+    places = sources.clamp(min=0) * ids.shape[1] + positions  # (R, L), of the flat (N·T,)
+    words = encoder.get_input_embeddings()(ids)  # (N, T, E), E = D but for few encoders
+    words = words.flatten(0, 1)[places]  # (R, L, E)
+    first = encoder.config.pad_token_id + 1 if encoder.config.model_type in _AFTER_PADDING else 0
+    encoded = torch.cat(
+        [
+            _encoded(encoder, *part)
+            for part in zip(
+                *(whole.split(_ROWS_AT_ONCE) for whole in (words, positions + first, sources)),
+                strict=True,
+            )
+        ]
+    )  # (R, L, D)
+    flat = encoded.new_zeros(ids.numel(), encoded.shape[-1]).index_put((places[there],), encoded[there])
+    return flat.view(*ids.shape, -1)
+
+
+def _encoded(encoder: PreTrainedModel, words: Tensor, positions: Tensor, sources: Tensor) -> Tensor:
+    """(R, L, E), (R, L), (R, L) → (R, L, D)."""
+    foreign = sources[:, None, :, None] != sources[:, None, None, :]  # (R, 1, L, L)
+    bias = torch.zeros(foreign.shape, dtype=words.dtype, device=words.device)
+    bias = bias.masked_fill(foreign, torch.finfo(words.dtype).min)
+    encoded: Tensor = encoder(inputs_embeds=words, position_ids=positions, attention_mask=bias).last_hidden_state
+    return encoded
 
 
 def configuration(encoder: str | Path | Mapping[str, Any]) -> PretrainedConfig:
@@ -100,7 +153,10 @@ def fit_vocabulary(encoder: PreTrainedModel, tokenizer: Tokenizer, kept: Sequenc
     """Give the encoder one embedding a token of the tokenizer: its own where it has one, else a new one."""
     table = cast("nn.Embedding", encoder.get_input_embeddings())
     old = table.weight.detach()  # (V, D)
-    size, padding = tokenizer.get_vocab_size(with_added_tokens=True), tokenizer.token_to_id("[PAD]") or 0
+    size, padding = (
+        tokenizer.get_vocab_size(with_added_tokens=True),
+        tokenizer.token_to_id("[PAD]") or 0,
+    )
     sources = torch.tensor(range(len(old)) if kept is None else kept)[:size]
     known = (sources < len(old)).nonzero().squeeze(1)
     new = nn.Embedding(size, table.embedding_dim, padding_idx=padding)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, pad
+from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedModel
 
@@ -19,8 +20,8 @@ from llm_gym.policies.imitation.choice_config import ChoiceConfig
 from llm_gym.policies.imitation.choice_encoder import (
     configuration,
     described,
+    encode_packed,
     fit_vocabulary,
-    groups_of_like_length,
     pretrained_encoder,
     untrained_encoder,
 )
@@ -47,6 +48,10 @@ class ChoiceModel(nn.Module):
 
     def __init__(self, settings: ChoiceConfig, encoder: PreTrainedModel) -> None:
         super().__init__()
+        if "position_ids" not in signature(encoder.forward).parameters:
+            raise InvalidSetting(
+                f"An encoder of type {encoder.config.model_type!r} takes no positions: use one like BERT."
+            )
         longest = getattr(encoder.config, "max_position_embeddings", settings.state_tokens)
         for name in ("state_tokens", "action_tokens"):
             if getattr(settings, name) > longest:
@@ -103,13 +108,14 @@ class ChoiceModel(nn.Module):
         if pretrained and isinstance(encoder, Mapping):
             raise InvalidSetting("A configuration has no weights: give a folder or a name, or pretrained=False.")
         config = configuration(encoder)
-        most = config.num_hidden_layers
-        if layers is not None and not 1 <= layers <= most:
-            raise InvalidSetting(f"layers must be from 1 to the encoder's {most}, got {layers}.")
-        config.num_hidden_layers = layers or most
+        if layers is not None:
+            config.num_hidden_layers = _checked(layers, config.num_hidden_layers)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            source = pretrained_encoder(encoder, config) if pretrained else untrained_encoder(config)
+            if isinstance(encoder, Mapping) or not pretrained:
+                source = untrained_encoder(config)
+            else:
+                source = pretrained_encoder(encoder, config)
             fit_vocabulary(source, tokenizer, kept if pretrained else None)
             return cls(settings, source)
 
@@ -150,25 +156,11 @@ class ChoiceModel(nn.Module):
     def encode(self, ids: Tensor, mask: Tensor) -> Tensor:
         """(N, T) → (N, T, D), zeros at padding.
 
-        Texts of like length are encoded together, so that little padding is. A legacy model, whose scores depend on it,
-        encodes all of it.
+        A legacy model, whose scores depend on it, encodes the padding too.
         """
-        # Looked up once, not in every group: each look-up costs the backward pass a gradient of the vocabulary's size.
-        words: Tensor = self.encoder.get_input_embeddings()(ids)  # (N, T, E), E = D but for few encoders
-        if self.settings.legacy:
-            return self._encoded(words, mask)
-        parts: list[Tensor] = []
-        rows: list[int] = []
-        for group in groups_of_like_length(mask.sum(1).tolist()):
-            its_mask = mask[group.rows, : group.length]  # (n, L)
-            encoded = self._encoded(words[group.rows, : group.length], its_mask) * its_mask.unsqueeze(-1)  # (n, L, D)
-            parts.append(pad(encoded, (0, 0, 0, ids.shape[1] - group.length)))  # (n, T, D)
-            rows += group.rows
-        places = torch.tensor(rows, device=ids.device).argsort()
-        return torch.cat(parts)[places]
-
-    def _encoded(self, words: Tensor, mask: Tensor) -> Tensor:
-        encoded: Tensor = self.encoder(inputs_embeds=words, attention_mask=mask).last_hidden_state
+        if not self.settings.legacy:
+            return encode_packed(self.encoder, ids, mask)
+        encoded: Tensor = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
         return encoded
 
     def with_picture(self, states: Tensor, mask: Tensor, images: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -190,3 +182,9 @@ class ChoiceModel(nn.Module):
         pooled = hidden.sum(1) / action_mask.sum(1, keepdim=True)  # (A, D), mean over the real tokens
         scores: Tensor = self.score(pooled).squeeze(-1)  # (A,)
         return scores
+
+
+def _checked(layers: int, most: int) -> int:
+    if not 1 <= layers <= most:
+        raise InvalidSetting(f"layers must be from 1 to the encoder's {most}, got {layers}.")
+    return layers

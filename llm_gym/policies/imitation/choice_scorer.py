@@ -34,15 +34,17 @@ if TYPE_CHECKING:
     from llm_gym.policies.imitation.choice_model import ChoiceModel
 
 KIND = "webshop-choice"
+_KEPT_STATES = 32
+"""Encodings of so many states are kept: who is asked for advice is asked to act on the same page."""
 
 
 class ChoiceScorer:
     """Scores the actions of a page, the same as `ChoiceModel.forward` does and faster.
 
-    The state is encoded once, equal actions are encoded once, those of one length together so that nothing is padded,
-    and the encodings of the actions used last are kept. A model with `legacy=True` is run as it was trained, since its
-    scores depend on padding. Can be used by several threads; one thread of torch (`torch.set_num_threads(1)`) is
-    fastest where other work is done beside it.
+    The state is encoded once, equal actions are encoded once, nothing is padded, and the encodings of the actions and
+    states used last are kept. A model with `legacy=True` is run as it was trained, since its scores depend on padding.
+    Can be used by several threads; one thread of torch (`torch.set_num_threads(1)`) is fastest where other work is done
+    beside it.
 
     Args:
         model: is put into evaluation.
@@ -53,11 +55,11 @@ class ChoiceScorer:
     def __init__(self, model: ChoiceModel, tokenizer: Tokenizer, kept: int = 2048) -> None:
         self.model = model.eval()
         self.tokenizer = tokenizer
-        self._states = TextTokens(tokenizer, self.config.state_tokens, kept=64)
+        self._states = TextTokens(tokenizer, self.config.state_tokens, kept=_KEPT_STATES, head=self.config.head_tokens)
         self._actions = TextTokens(tokenizer, self.config.action_tokens, kept)
         self._collate = Collator(tokenizer, self.config)
         self._pad = pad_id(self.config)
-        self._encodings = _LastUsed(kept)
+        self._kept_actions, self._kept_states = _LastUsed(kept), _LastUsed(_KEPT_STATES)
 
     @property
     def config(self) -> ChoiceConfig:
@@ -150,7 +152,7 @@ class ChoiceScorer:
         torch = require("torch", "torch")
         memory, mask = self._memory(state, image)
         texts = [process(action) for action in actions]
-        encoded = self._encoded(list(dict.fromkeys(texts)))
+        encoded = self._encoded(list(dict.fromkeys(texts)), self._actions, self._kept_actions)
         scores: dict[str, Tensor] = {}
         for group in _of_one_length(encoded):
             stacked = torch.stack([encoded[text] for text in group])  # (A, T, D)
@@ -162,26 +164,30 @@ class ChoiceScorer:
     def _memory(self, state: str, image: npt.NDArray[np.float32] | None) -> tuple[Tensor, Tensor]:
         """(M, D) and (M,)."""
         torch = require("torch", "torch")
-        ids, mask = map(torch.from_numpy, padded([self._states.ids(state)], self._pad))  # (1, S)
+        text = process(state)
+        states = self._encoded([text], self._states, self._kept_states)[text].unsqueeze(0)  # (1, S, D)
         images = None
         if self.config.image:
-            images = torch.from_numpy(picture(image, self.config.image_width)).unsqueeze(0)
-        memory, memory_mask = self.model.with_picture(self.model.encode(ids, mask), mask.bool(), images)
-        return memory[0], memory_mask[0]
+            images = torch.tensor(picture(image, self.config.image_width)).unsqueeze(
+                0
+            )  # a copy: pictures are read-only
+        everything = torch.ones(states.shape[:2], dtype=torch.bool)
+        memory, mask = self.model.with_picture(states, everything, images)
+        return memory[0], mask[0]
 
-    def _encoded(self, texts: Sequence[str]) -> dict[str, Tensor]:
-        """Text → (T, D), from the memory where it is there."""
+    def _encoded(self, texts: Sequence[str], tokens: TextTokens, kept: _LastUsed) -> dict[str, Tensor]:
+        """Text → (T, D), of those kept where it is among them."""
         torch = require("torch", "torch")
-        found = self._encodings.find(texts)
+        found = kept.find(texts)
         missing = [text for text in texts if text not in found]
         fresh: dict[str, Tensor] = {}
         if missing:
-            batch = padded([self._actions.ids(text) for text in missing], self._pad)
+            batch = padded([tokens.ids(text) for text in missing], self._pad)
             encoded = self.model.encode(*map(torch.from_numpy, batch))  # (A, T, D)
             lengths = batch.mask.sum(1).tolist()
             # Copies, so that one that is kept does not keep the whole batch.
             fresh = {text: encoded[row, : lengths[row]].clone() for row, text in enumerate(missing)}
-            self._encodings.keep(fresh)
+            kept.keep(fresh)
         return {**found, **fresh}
 
 

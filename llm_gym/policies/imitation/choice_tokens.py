@@ -63,12 +63,17 @@ class TextTokens:
         tokenizer: is left as it is.
         longest: so many ids at most, those that frame a text included; the beginning of a longer text is cut off.
         kept: so many texts are remembered.
+        head: so many ids of the beginning stay, and what follows them is cut out.
     """
 
-    def __init__(self, tokenizer: Tokenizer, longest: int, kept: int) -> None:
+    def __init__(self, tokenizer: Tokenizer, longest: int, kept: int, head: int = 0) -> None:
         self._tokenizer = read_tokenizer(tokenizer.to_str(), "the tokenizer")
+        self._longest, self._head = longest, head
         # Set once: to set it at every call, as transformers does, is not safe with several threads.
-        self._tokenizer.enable_truncation(longest, direction="left")
+        if head:
+            self._tokenizer.no_truncation()
+        else:
+            self._tokenizer.enable_truncation(longest, direction="left")
         self._tokenizer.no_padding()
         self._ids = lru_cache(maxsize=kept)(self._encoded)
 
@@ -77,4 +82,7 @@ class TextTokens:
         return self._ids(process(text))
 
     def _encoded(self, text: str) -> tuple[int, ...]:
-        return tuple(self._tokenizer.encode(text).ids)
+        ids = self._tokenizer.encode(text).ids
+        if len(ids) > self._longest:
+            ids = ids[: self._head] + ids[self._head - self._longest :]
+        return tuple(ids)

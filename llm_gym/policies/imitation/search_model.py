@@ -23,6 +23,8 @@ Floats = npt.NDArray[np.float64]
 
 _EXTRA = "torch"
 _CACHED_GOALS = 4096
+_WITHIN = "##"
+"""Before a piece that does not begin a word, where WordPiece gives it back alone."""
 _NO_BRACKETS = str.maketrans("[]", "  ")
 """They would end the action `search[…]`."""
 
@@ -170,10 +172,15 @@ class SearchModel:
         return [respelled(query, spellings) or plain_query(goal, self.settings.query_tokens) for query in queries]
 
     def _spellings(self, goal: str) -> dict[str, str]:
-        """How the tokenizer gives back words of the goal that it changes, e.g. "7. 5" → "7.5"."""
-        read = goal.translate(_NO_BRACKETS).split()[: self.settings.goal_tokens]
-        given = {word: self.tokenizer.decode(self.tokenizer.encode(word, add_special_tokens=False)) for word in read}
-        return {shown.strip(): word for word, shown in given.items() if shown.strip() not in ("", word)}
+        """How words of the goal come back that the tokenizer changes, "7. 5" → "7.5", or that lack their beginning."""
+        found: dict[str, str] = {}
+        for word in goal.translate(_NO_BRACKETS).split()[: self.settings.goal_tokens]:
+            pieces = self.tokenizer.encode(word, add_special_tokens=False)
+            rest = self.tokenizer.decode(pieces[1:])
+            shown = self.tokenizer.decode(pieces).strip()
+            found |= {shown: word} if shown else {}
+            found |= {rest: word} if rest.startswith(_WITHIN) else {}
+        return {shown: word for shown, word in found.items() if shown != word}
 
 
 def respelled(query: str, spellings: Mapping[str, str]) -> str:
@@ -210,4 +217,5 @@ def draw_tokens(logits: Floats, rng: np.random.Generator, top_k: int) -> npt.NDA
         least = np.partition(logits, -top_k, axis=-1)[:, -top_k, None]
         logits = np.where(logits < least, -np.inf, logits)
     reached = np.cumsum(softmax(logits), axis=-1) > rng.random((len(logits), 1))
-    return np.argmax(reached, axis=-1)
+    tokens: npt.NDArray[np.int64] = np.argmax(reached, axis=-1)
+    return tokens

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,17 @@ class Forest:
 
     A child below 0 is a leaf: -1 the first of all, -2 the second.
     """
+
+    DTYPES: ClassVar[Mapping[str, str]] = {
+        "roots": "<i4",
+        "feature": "<i2",
+        "threshold": "<f8",
+        "left": "<i4",
+        "right": "<i4",
+        "unknown_left": "|b1",
+        "leaf": "<f8",
+    }
+    """Of the arrays, as they are stored."""
 
     roots: npt.NDArray[np.int32]
     """(T,) where each tree begins: a node, or a leaf."""
@@ -57,7 +69,12 @@ class Forest:
 
     def arrays(self) -> dict[str, Array]:
         """Name → array, as they are stored."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: getattr(self, name) for name in self.DTYPES}
+
+    @classmethod
+    def empty(cls) -> Forest:
+        """No trees: even odds for every row."""
+        return cls.of({name: np.zeros(0, dtype) for name, dtype in cls.DTYPES.items()}, 0)
 
     @classmethod
     def of(cls, arrays: Mapping[str, Array], features: int) -> Forest:
@@ -66,13 +83,11 @@ class Forest:
         Raises:
             ValueError: an array is missing or of another type or shape, or a number in it leads nowhere.
         """
-        dtypes = {"roots": "i4", "feature": "i2", "threshold": "f8", "left": "i4", "right": "i4"}
-        dtypes |= {"unknown_left": "?", "leaf": "f8"}
-        for name, dtype in dtypes.items():
+        for name, dtype in cls.DTYPES.items():
             array = arrays.get(name)
             if array is None or array.dtype != np.dtype(dtype) or array.ndim != 1:
                 raise ValueError(f"{name} should be a row of numbers of type {dtype}")
-        forest = cls(**{name: arrays[name] for name in dtypes})  # type: ignore[arg-type]
+        forest = cls(**{name: arrays[name] for name in cls.DTYPES})  # type: ignore[arg-type]
         forest._check(features)
         return forest
 

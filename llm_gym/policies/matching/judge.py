@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from llm_gym.policies.matching.memory import Memory, Sighting
 from llm_gym.policies.matching.model import MatchModel, evidence_of
 from llm_gym.policies.matching.product_features import OptionFit, Scale
@@ -39,17 +37,15 @@ class Judge:
         ]
         if new:
             seen = [memory.products[asin] for asin in new]
-            evidence = [evidence_of(one, self._fit(asin, one)) for asin, one in zip(new, seen, strict=True)]
+            evidence = [evidence_of(one, self.fits(asin, one)) for asin, one in zip(new, seen, strict=True)]
             values = self.model.products_of(self._scale, evidence).tolist()
             self._thought |= dict(zip(new, zip(seen, values, strict=True), strict=True))
         return {asin: self._thought[asin][1] for asin in memory.products}
 
-    def _fit(self, asin: str, one: Sighting) -> tuple[OptionFit, ...] | None:
+    def fits(self, asin: str, one: Sighting) -> tuple[OptionFit, ...] | None:
+        """The best value of each option of a product; None where they have not been seen."""
         if one.options is None:
             return None
         if asin not in self._fits:
             self._fits[asin] = self.model.fits(self._wanted, one.options)
         return self._fits[asin]
-
-    def fits(self, options: Mapping[str, Sequence[str]]) -> tuple[OptionFit, ...]:
-        return self.model.fits(self._wanted, options)

@@ -69,8 +69,8 @@ class MatchModel:
 
     @property
     def digest(self) -> str:
-        """Of the weights, hexadecimal."""
-        total = hashlib.sha256()
+        """Of all that decides, hexadecimal."""
+        total = hashlib.sha256(json.dumps(self.telling, sort_keys=True).encode())
         for name in _FORESTS:
             for key, array in getattr(self, name).arrays().items():
                 total.update(f"{name}.{key}".encode() + np.ascontiguousarray(array).tobytes())
@@ -100,7 +100,9 @@ class MatchModel:
         """
         for name in (CONFIG, WEIGHTS):
             if not (folder / name).is_file():
-                raise MissingData(f"{folder} is no trained matcher: it has no {name}. Give a folder that training made.")
+                raise MissingData(
+                    f"{folder} is no trained matcher: it has no {name}. Give a folder that training made."
+                )
         config = _config(folder / CONFIG)
         if config.get("kind") != KIND:
             raise DataMismatch(f"{folder} holds a model of kind {config.get('kind')!r}, not {KIND!r}.")
@@ -115,8 +117,8 @@ class MatchModel:
                 forests[name] = Forest.of(own, len(features))
             except ValueError as error:
                 raise BadRecord(f"{folder / WEIGHTS}, forest {name!r}: {error}.") from error
-        training = config.get("training")
-        return cls(**forests, telling=config["telling"], training=training if isinstance(training, dict) else {})
+        training = config.get("training", {})
+        return cls(**forests, telling=_telling(config, folder / CONFIG), training=training)
 
 
 def evidence_of(sighting: Sighting, fits: tuple[OptionFit, ...] | None) -> Evidence:
@@ -132,6 +134,13 @@ def _config(path: Path) -> dict[str, Any]:
     if not isinstance(config, dict):
         raise BadRecord(f"{path} should hold an object, holds {type(config).__name__}.")
     return config
+
+
+def _telling(config: Mapping[str, Any], path: Path) -> dict[str, float]:
+    told = config.get("telling")
+    if not isinstance(told, dict) or not all(isinstance(share, float) and 0 <= share <= 1 for share in told.values()):
+        raise BadRecord(f'{path}: "telling" should give a share between 0.0 and 1.0 for each word.')
+    return told
 
 
 def _arrays(path: Path) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from llm_gym.policies.shopper import Result, ShopPage
 
@@ -80,7 +81,7 @@ def _results(text: str) -> tuple[Result, ...]:
     """A blank line and a link begin a result; its last line is the price, all between is the title."""
     found: list[tuple[str, list[str]]] = []
     lines = text.split("\n")
-    for before, line in zip(lines, lines[1:], strict=False):
+    for before, line in pairwise(lines):
         link = _LINK.fullmatch(line) if not before else None
         if link:
             found.append((link[2], []))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from llm_gym.envs.webshop.goals import query_of
 from llm_gym.policies.lexical_match import price_limit, words
@@ -38,4 +39,4 @@ def pairs(found: tuple[str, ...]) -> frozenset[Pair]:
     >>> pairs(("wood", "solid", "solid")) == {frozenset(("solid", "wood"))}
     True
     """
-    return frozenset(frozenset(pair) for pair in zip(found, found[1:], strict=False) if pair[0] != pair[1])
+    return frozenset(frozenset(pair) for pair in pairwise(found) if pair[0] != pair[1])

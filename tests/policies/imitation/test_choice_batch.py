@@ -78,6 +78,11 @@ class TestTokens:
         assert [tokenizer.id_to_token(number) for number in ids] == ["[CLS]", "shoe", "shirt", "size", "[SEP]"]
         assert tokenizer.truncation is None
 
+    def test_the_head_of_a_long_text_can_stay(self, request: pytest.FixtureRequest) -> None:
+        tokenizer = request.getfixturevalue("tokenizer")
+        ids = TextTokens(tokenizer, 5, kept=9, head=2).ids("red blue shoe shirt size")
+        assert [tokenizer.id_to_token(number) for number in ids] == ["[CLS]", "red", "shirt", "size", "[SEP]"]
+
     def test_a_state_of_50_000_tokens_keeps_its_last(self, request: pytest.FixtureRequest) -> None:
         tokenizer = request.getfixturevalue("tokenizer")
         ids = TextTokens(tokenizer, 512, kept=9).ids("red " * 49_999 + "shoe")
@@ -94,7 +99,7 @@ class TestTokens:
         image = np.array([1, 2], np.float32)
         examples = [ChoiceExample("red shoe", ("buy",), 0, image), ChoiceExample("red", ("x", "buy now"), 1)]
         batch = {name: values.tolist() for name, values in collate(examples).items()}
-        red, shoe, buy, now, x = (tokenizer.token_to_id(word) for word in "red shoe buy now x".split())
+        red, shoe, buy, now, x = (tokenizer.token_to_id(word) for word in ["red", "shoe", "buy", "now", "x"])
         assert batch == {
             "state_ids": [[2, red, shoe, 3], [2, red, 3, 0]],
             "state_mask": [[1, 1, 1, 1], [1, 1, 1, 0]],

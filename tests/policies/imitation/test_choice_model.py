@@ -17,7 +17,12 @@ transformers = pytest.importorskip("transformers", reason="needs the extra torch
 from llm_gym.errors import InvalidSetting, MissingData  # noqa: E402
 from llm_gym.policies.imitation.choice_batch import ChoiceExample, Collator  # noqa: E402
 from llm_gym.policies.imitation.choice_config import ChoiceConfig  # noqa: E402
-from llm_gym.policies.imitation.choice_encoder import groups_of_like_length  # noqa: E402
+from llm_gym.policies.imitation.choice_encoder import (  # noqa: E402
+    configuration,
+    encode_packed,
+    packed,
+    untrained_encoder,
+)
 from llm_gym.policies.imitation.choice_model import ChoiceModel  # noqa: E402
 from llm_gym.policies.imitation.choice_tokens import tokenizer_of, with_markers  # noqa: E402
 from llm_gym.policies.imitation.text import MARKERS  # noqa: E402
@@ -51,7 +56,7 @@ def logits(model: ChoiceModel, tokenizer: Any, examples: list[ChoiceExample], wi
 
 
 @given(examples=st.lists(EXAMPLES, min_size=2, max_size=4), wider=st.integers(0, 9))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_scores_do_not_depend_on_the_rest_of_the_batch(
     model: ChoiceModel, tokenizer: Any, examples: list[ChoiceExample], wider: int
 ) -> None:
@@ -118,14 +123,38 @@ def test_a_page_without_a_picture_has_one_of_zeros(model: ChoiceModel, tokenizer
     assert torch.equal(model(**{**batch, "images": None})["logits"], model(**batch)["logits"])
 
 
-@given(lengths=st.lists(st.integers(2, 512), min_size=1, max_size=60))
-def test_texts_are_encoded_with_others_of_like_length(lengths: list[int]) -> None:
-    groups = groups_of_like_length(lengths)
-    assert sorted(row for group in groups for row in group.rows) == list(range(len(lengths)))
-    for group in groups:
-        assert group.length == max(lengths[row] for row in group.rows)
-        assert min(lengths[row] for row in group.rows) >= 0.8 * group.length
-        assert len(group.rows) * group.length < 8192 + group.length
+@given(lengths=st.lists(st.integers(2, 200), min_size=1, max_size=60))
+def test_every_token_has_one_place_and_texts_stay_whole(lengths: list[int]) -> None:
+    sources, positions = packed(lengths)
+    for text, length in enumerate(lengths):
+        rows, places = (sources == text).nonzero()
+        assert len(set(rows)) == 1
+        assert places.tolist() == list(range(places[0], places[0] + length))
+        assert positions[rows, places].tolist() == list(range(length))
+    assert (sources >= 0).sum() == sum(lengths)
+    assert sources.shape[1] <= max(64, *lengths)
+    assert all((row >= 0).any() for row in sources)
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "electra"])
+def test_texts_that_share_a_row_are_encoded_as_if_alone(encoder_config: dict[str, Any], kind: str) -> None:
+    torch.manual_seed(0)
+    config = {**encoder_config, "model_type": kind, "embedding_size": 12, "pad_token_id": 1}
+    encoder = untrained_encoder(configuration(config)).eval()
+    lengths = [3, 70, 8, 2]
+    mask = (torch.arange(70) < torch.tensor(lengths)[:, None]).long()
+    ids = torch.randint(2, 20, mask.shape) * mask + 1 - mask
+    together = encode_packed(encoder, ids, mask)
+    for row, length in enumerate(lengths):
+        alone = encoder(input_ids=ids[row : row + 1, :length]).last_hidden_state[0]
+        assert torch.allclose(together[row, :length], alone, atol=1e-5)
+        assert not together[row, length:].any()
+
+
+def test_an_encoder_that_takes_no_positions_is_refused(tokenizer: Any) -> None:
+    small = {"model_type": "xlnet", "vocab_size": 23, "d_model": 12, "n_head": 2, "n_layer": 1, "d_inner": 8}
+    with pytest.raises(InvalidSetting, match="'xlnet' takes no positions"):
+        ChoiceModel.create(small, ChoiceConfig(), tokenizer, pretrained=False)
 
 
 def test_the_weights_are_those_of_the_architecture(model: ChoiceModel, tokenizer: Any) -> None:
@@ -173,7 +202,7 @@ def embeddings(model: Any) -> Any:
 
 def test_pretrained_weights_are_kept_and_so_many_layers(encoder_folder: Path, tokenizer: Any) -> None:
     source = transformers.AutoModel.from_pretrained(str(encoder_folder))
-    model = ChoiceModel.create(encoder_folder, ChoiceConfig(), tokenizer, layers=1)
+    model: Any = ChoiceModel.create(encoder_folder, ChoiceConfig(), tokenizer, layers=1)
     known = len(embeddings(source))
     assert torch.equal(embeddings(model.encoder)[:known], embeddings(source))
     assert len(model.encoder.encoder.layer) == model.settings.encoder["num_hidden_layers"] == 1
@@ -184,7 +213,7 @@ def test_pretrained_weights_are_kept_and_so_many_layers(encoder_folder: Path, to
 
 def test_without_pretraining_the_shape_is_kept_and_the_weights_are_drawn(encoder_folder: Path, tokenizer: Any) -> None:
     source = transformers.AutoModel.from_pretrained(str(encoder_folder))
-    model = ChoiceModel.create(encoder_folder, ChoiceConfig(), tokenizer, pretrained=False)
+    model: Any = ChoiceModel.create(encoder_folder, ChoiceConfig(), tokenizer, pretrained=False)
     assert len(model.encoder.encoder.layer) == 2
     assert not torch.equal(embeddings(model.encoder)[:8], embeddings(source)[:8])
 
@@ -196,7 +225,7 @@ def test_a_smaller_vocabulary_keeps_the_embeddings_of_its_tokens(encoder_folder:
     words = ["[PAD]", "[UNK]", "shoe", "red"]
     small = with_markers(Tokenizer(models.WordPiece({word: at for at, word in enumerate(words)}, unk_token="[UNK]")))
     kept = [tokenizer.token_to_id(word) for word in words]
-    model = ChoiceModel.create(encoder_folder, ChoiceConfig(), small, kept=kept)
+    model: Any = ChoiceModel.create(encoder_folder, ChoiceConfig(), small, kept=kept)
     found = embeddings(model.encoder)
     assert torch.equal(found[:4], source[kept])
     assert len(found) == 4 + len(MARKERS)
