@@ -1,9 +1,9 @@
 """The choice model of the WebShop paper: which click comes next on a page (its section 5.1 and appendix B).
 
-    python train/webshop_choice.py --demonstrations train.jsonl.gz --held-out dev.jsonl.gz --out choice
+    python train/webshop_choice.py --demonstrations train.jsonl --held-out dev.jsonl --max-states 8000 --out choice
 
-Without other arguments a small model learns, in less than an hour on one core: the first two of MiniLM's six layers,
-6,000 pieces of its vocabulary, once through the clicks. The paper's model, which needs a graphics card, is trained by
+So a small model learns in less than an hour on one core: the first two of MiniLM's six layers, 6,000 pieces of its
+vocabulary, once through 8,000 clicks. The paper's model, which needs a graphics card, is trained by
 
     --encoder bert-base-uncased --layers None --vocabulary None --frozen -1 --dropout None --head-tokens 0
     --epochs 10 --learning-rate 2e-5 --warmup 0 --batch 1 --accumulate 32

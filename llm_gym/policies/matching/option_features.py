@@ -88,4 +88,5 @@ def _best_of_others(own: Floats) -> Floats:
         return own
     by_size = np.sort(own, axis=0)
     largest, second = by_size[-1], by_size[-2]
-    return np.where(own == largest, second, largest)
+    best: Floats = np.where(own == largest, second, largest)
+    return best

@@ -22,16 +22,16 @@ class Patience:
     """After so many the best product so far is bought."""
     pages: int = 3
     """Of results, at most."""
-    sure: float = 0.9
+    sure: float = 0.95
     """A product of this confidence is bought at once."""
-    opening: float = 0.01
+    opening: float = 0.004
     """A result of less is not opened."""
-    reading: float = 0.1
+    reading: float = 0.02
     """The features of an opened product are read from this share of the best one's confidence on, ..."""
-    reads: int = 4
+    reads: int = 10
     """... among so many of the best."""
-    turning: float = 0.5
-    """Pages are turned while no product has this confidence."""
+    settling: float = 0.5
+    """Pages are turned, and then all other results opened, while no product has this confidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,11 @@ def plan(memory: Memory, confidences: Mapping[str, float], patience: Patience) -
     for asin in opened[: patience.reads]:
         if memory.products[asin].features is None and confidences[asin] >= patience.reading * confidence:
             return Intent("read", asin)
-    if confidence < patience.turning and _can_turn(memory, patience):
-        return Intent("turn")
+    if confidence < patience.settling:
+        if _can_turn(memory, patience):
+            return Intent("turn")
+        if promising is not None:
+            return Intent("open", promising)
     return Intent("buy", best)
 
 

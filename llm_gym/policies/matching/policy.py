@@ -35,7 +35,8 @@ class MatchPolicy(ShopperPolicy):
     It searches the instruction without its opening and its price clause. What it knows of a product grows from title
     and price among the results to the options on its page to its features; the description is not read, hardly anything
     that is wanted stands there alone. Every decision follows from the page and from what was seen so far, whoever made
-    the moves.
+    the moves. What the instruction leaves to spend counts as evidence: WebShop's limits lie 10 to 40 dollars above the
+    price of what is meant, in every kind of goals.
 
     Args:
         folder: of a trained model; None: the one that comes with the package, which is read at the first decision.

@@ -45,7 +45,7 @@ class Evidence:
     """The text of that sub page."""
 
 
-_GENERAL = ("rank", "affordable", "words wanted", "titles seen")
+_GENERAL = ("rank", "affordable", "dollars left", "words wanted", "titles seen")
 _TITLE = (
     "title: weight found",
     "title: share of weight found",
@@ -176,6 +176,7 @@ def product_features(scale: Scale, evidence: Evidence) -> list[float]:
     return [
         math.log1p(evidence.rank),
         UNSEEN if limit is None or price is None else float(price <= limit),
+        UNSEEN if limit is None or price is None else limit - price,
         len(scale.wanted.words),
         len(scale.titles),
         *title,

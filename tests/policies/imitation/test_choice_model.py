@@ -140,7 +140,7 @@ def test_every_token_has_one_place_and_texts_stay_whole(lengths: list[int]) -> N
 def test_texts_that_share_a_row_are_encoded_as_if_alone(encoder_config: dict[str, Any], kind: str) -> None:
     torch.manual_seed(0)
     config = {**encoder_config, "model_type": kind, "embedding_size": 12, "pad_token_id": 1}
-    encoder = untrained_encoder(configuration(config)).eval()
+    encoder: Any = untrained_encoder(configuration(config)).eval()  # type: ignore[no-untyped-call]
     lengths = [3, 70, 8, 2]
     mask = (torch.arange(70) < torch.tensor(lengths)[:, None]).long()
     ids = torch.randint(2, 20, mask.shape) * mask + 1 - mask
@@ -170,7 +170,7 @@ def test_every_marker_is_a_token_of_its_own_with_an_embedding(model: ChoiceModel
     ids = [tokenizer.encode(marker, add_special_tokens=False).ids for marker in MARKERS]
     size = tokenizer.get_vocab_size()
     assert ids == [[size - 4], [size - 3], [size - 2], [size - 1]]
-    assert len(model.encoder.get_input_embeddings().weight) == size
+    assert len(embeddings(model.encoder)) == size
 
 
 def test_markers_are_added_once(tokenizer: Any) -> None:

@@ -12,8 +12,10 @@ import pytest
 
 from llm_gym.envs.base import panel_of
 from llm_gym.errors import BadRecord, DataMismatch, InvalidSetting, MissingData
-from llm_gym.policies import LexicalPolicy, MatchPolicy, RulePolicy
+from llm_gym.policies.lexical import LexicalPolicy
+from llm_gym.policies.matching import MatchPolicy
 from llm_gym.policies.matching.model import CONFIG, SHIPPED, WEIGHTS, MatchModel
+from llm_gym.policies.rule import RulePolicy
 from llm_gym.rollout import play
 
 TASKS = 25

@@ -93,13 +93,14 @@ def test_features_are_read_where_nothing_else_is_promising(memory: Memory, pages
     assert planned(opened(memory, pages), 0.6, 0.0) == Intent("read", "B0A")
 
 
-def test_the_page_is_turned_while_nothing_fits_and_there_is_another(memory: Memory, pages: Any) -> None:
+def test_while_nothing_fits_pages_are_turned_and_then_all_results_opened(memory: Memory, pages: Any) -> None:
     opened(memory, pages)
     memory.products["B0A"] = replace(memory.products["B0A"], features="")
-    assert planned(memory, 0.2, 0.0) == Intent("buy", "B0A")  # the search found no more
+    assert planned(memory, 0.2, 0.0) == Intent("open", "B0B")  # the search found no other page
     memory.ended.clear()
     assert planned(memory, 0.2, 0.0) == Intent("turn")
-    assert planned(memory, 0.2, 0.0, pages=1) == Intent("buy", "B0A")
+    assert planned(memory, 0.2, 0.0, pages=1) == Intent("open", "B0B")
+    assert planned(memory, 0.6, 0.0) == Intent("buy", "B0A")
 
 
 def test_the_best_is_bought_when_patience_ends(memory: Memory, pages: Any) -> None:
