@@ -14,6 +14,7 @@ import pytest
 import llm_gym
 from llm_gym.core import Decision, Opinion
 from llm_gym.envs.base import panel_of
+from llm_gym.extras import installed
 from llm_gym.policies import POLICIES, Policy, RandomPolicy
 from llm_gym.policies.base import Advisor
 from llm_gym.registry import policies
@@ -29,10 +30,15 @@ ARGUMENTS: dict[str, Callable[[], dict[str, Any]]] = {
 }
 """What a policy needs to play without a person, a network or a file; the others need nothing."""
 
+NEEDED: dict[str, str] = {"il": "torch"}
+"""The package, and the extra of that name, that a policy cannot play without."""
+
 every_policy = pytest.mark.parametrize("name", sorted(policies))
 
 
 def made(name: str) -> Policy:
+    if name in NEEDED and not installed(NEEDED[name]):
+        pytest.skip(f"{name} needs the extra {NEEDED[name]}")
     policy: Policy = policies.load(name)(**ARGUMENTS.get(name, dict)())
     return policy
 
