@@ -28,9 +28,7 @@ import numpy as np
 from llm_gym.data import sha256_of
 from llm_gym.demonstrations import Demonstration, read_demonstrations, record
 from llm_gym.envs.base import panel_of
-from llm_gym.envs.webshop.goals import parse_task_id
 from llm_gym.envs.webshop.image_features import EMBEDDED_IMAGES, FeatureStore
-from llm_gym.envs.webshop.panels import product_fraction
 from llm_gym.errors import DataMismatch, InvalidSetting
 from llm_gym.extras import require
 from llm_gym.llm.minilm import packaged_weights
@@ -42,6 +40,7 @@ from llm_gym.policies.imitation.choice_scorer import ChoiceScorer
 from llm_gym.policies.imitation.choice_tokens import tokenizer_of
 from llm_gym.policies.imitation.text import process
 from llm_gym.training.choice_examples import accuracies, choice_examples
+from llm_gym.training.division import by_product
 from llm_gym.training.fit import fit
 from llm_gym.training.schedule import Schedule
 from llm_gym.training.script import run
@@ -55,8 +54,6 @@ if TYPE_CHECKING:
 
 MINILM = "minilm"
 MODEL = "model"
-HELD_OUT = 0.1
-"""Share of the products whose demonstrations are held out where there are no files of them."""
 
 _TINY = {
     "model_type": "bert",
@@ -253,11 +250,11 @@ def _examples(args: Args, settings: ChoiceConfig) -> tuple[list[ChoiceExample], 
     """To learn from, and held out: no product is in both."""
     features = FeatureStore.open(args.features or EMBEDDED_IMAGES) if args.image else None
     if args.smoke and not args.demonstrations:
-        training, held_out = _by_product(_played())
+        training, held_out = by_product(_played())
     elif args.held_out:
         training, held_out = _read(args.demonstrations), _read(args.held_out)
     else:
-        training, held_out = _by_product(_read(args.demonstrations))
+        training, held_out = by_product(_read(args.demonstrations))
     _check_pictures(args, features, [*training, *held_out])
     examples = list(choice_examples(training, settings, features, args.seed))
     others = list(choice_examples(held_out, settings, features, args.seed))
@@ -270,16 +267,6 @@ def _read(paths: Sequence[Path]) -> list[Demonstration]:
     if not paths:
         raise InvalidSetting("Nothing to learn from: give --demonstrations FILE, which `llm-gym demos record` makes.")
     return [demonstration for path in paths for demonstration in read_demonstrations(path)]
-
-
-def _by_product(demonstrations: Sequence[Demonstration]) -> tuple[list[Demonstration], list[Demonstration]]:
-    training: list[Demonstration] = []
-    held_out: list[Demonstration] = []
-    for demonstration in demonstrations:
-        parsed = parse_task_id(demonstration.task_id)
-        product = parsed[0] if parsed else demonstration.task_id
-        (held_out if product_fraction(product) >= 1 - HELD_OUT else training).append(demonstration)
-    return training, held_out
 
 
 def _check_pictures(args: Args, features: FeatureStore | None, demonstrations: Sequence[Demonstration]) -> None:
