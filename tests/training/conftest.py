@@ -1,14 +1,31 @@
-"""A small scorer of any number of actions, and what it learns from."""
+"""A training script as a module, and a small scorer of any number of actions with what it learns from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+
+
+@pytest.fixture(scope="module")
+def script(request: pytest.FixtureRequest) -> Iterator[ModuleType]:
+    """The script in `train/` whose path the test module names as SCRIPT."""
+    path = request.module.SCRIPT
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
 
 
 @dataclass(frozen=True)

