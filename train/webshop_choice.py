@@ -43,7 +43,7 @@ from llm_gym.training.choice_examples import accuracies, choice_examples
 from llm_gym.training.division import by_product
 from llm_gym.training.fit import fit
 from llm_gym.training.schedule import Schedule
-from llm_gym.training.script import run
+from llm_gym.training.script import is_first_process, run
 from llm_gym.training.vocabulary import pruned
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def main(args: Args) -> Path:
     told = ", ".join(f"{name} {value:.3f}" for name, value in fitted.measures.items())
     _logger.info("best after %d of %d updates (%.0f s): %s", fitted.best, fitted.updates, fitted.seconds, told)
     folder = args.out / MODEL
-    if not folder.exists():
+    if is_first_process() and not folder.exists():
         ChoiceScorer(model, tokenizer).save(folder, args.precision)
     return folder
 

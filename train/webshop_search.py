@@ -43,7 +43,7 @@ from llm_gym.policies.imitation.search_model import SearchModel
 from llm_gym.training.division import by_product
 from llm_gym.training.fit import fit
 from llm_gym.training.schedule import Schedule
-from llm_gym.training.script import run
+from llm_gym.training.script import is_first_process, run
 from llm_gym.training.search_base import SmallBart, pretrained_base, small_base
 from llm_gym.training.search_metrics import agreement, asked_in, gained, ranks
 from llm_gym.training.search_pairs import (
@@ -138,6 +138,8 @@ def main(args: Args) -> Path:
     )
     _logger.info("best after %d of %d updates (%.0f s)", fitted.best, fitted.updates, fitted.seconds)
     folder = args.out / MODEL
+    if not is_first_process():
+        return folder
     if not folder.exists():
         searcher.save(folder, args.precision)
     _report(args, SearchModel.from_pretrained(folder), pairs)

@@ -15,10 +15,10 @@ from llm_gym.errors import BadRecord, InvalidSetting
 from llm_gym.extras import require
 from llm_gym.training.checkpoints import CHECKPOINTS, last_checkpoint, steps_of
 from llm_gym.training.curves import draw_curves
-from llm_gym.training.log import HELD_OUT, STEP, Log
+from llm_gym.training.log import STEP, Log
 from llm_gym.training.order import Batches
 from llm_gym.training.plan import claim
-from llm_gym.training.schedule import Schedule
+from llm_gym.training.schedule import LOSS, Schedule
 
 if TYPE_CHECKING:
     import torch
@@ -125,7 +125,7 @@ def _trained(trainer: ExampleTrainer, schedule: Schedule, out: Path) -> Fitted:
     """Run the trainer from the last checkpoint, or from the start."""
     from transformers import EarlyStoppingCallback
 
-    from llm_gym.training.watching import Watcher
+    from llm_gym.training.watching import HELD_OUT_PREFIX, Watcher, held_out_of
 
     checkpoint = last_checkpoint(out / CHECKPOINTS)
     log = Log(out, steps_of(checkpoint) if checkpoint else 0)
@@ -146,7 +146,8 @@ def _trained(trainer: ExampleTrainer, schedule: Schedule, out: Path) -> Fitted:
     if watcher.stopped:
         raise KeyboardInterrupt(f"Stopped after update {updates}. The same command in {out} goes on from there.")
     best = trainer.state.best_global_step or updates
-    measures = next(row[HELD_OUT] for row in log.rows if HELD_OUT in row and row[STEP] == best)
+    looks = (row for row in trainer.state.log_history if HELD_OUT_PREFIX + LOSS in row)
+    measures = next(held_out_of(row) for row in looks if row[STEP] == best)
     fitted = Fitted(updates, best, measures, round(log.seconds, 1))
     if first:
         write_atomically(out / FITTED, json.dumps(dataclasses.asdict(fitted), indent=1).encode() + b"\n")

@@ -20,6 +20,11 @@ _WRONG, _INTERRUPTED = 2, 130
 A = TypeVar("A")
 
 
+def is_first_process() -> bool:
+    """Whether this process writes and speaks, of the several that `accelerate launch` may have started."""
+    return os.environ.get("RANK", "0") == "0"
+
+
 def run(main: Callable[[A], Path], arguments: type[A], description: str | None) -> None:
     """Read the command line, train, and say where the result is; the process ends with 0, 2 or 130 as `llm-gym` does.
 
@@ -33,7 +38,7 @@ def run(main: Callable[[A], Path], arguments: type[A], description: str | None) 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     for name in ("__main__", "llm_gym"):
-        logging.getLogger(name).setLevel(logging.INFO)
+        logging.getLogger(name).setLevel(logging.INFO if is_first_process() else logging.WARNING)
     try:
         folder = main(tyro.cli(arguments, description=description, config=(tyro.conf.FlagCreatePairsOff,)))
     except KeyboardInterrupt as interrupt:
@@ -42,4 +47,5 @@ def run(main: Callable[[A], Path], arguments: type[A], description: str | None) 
     except (LLMGymError, OSError) as error:
         console.print(f"error: {error}", markup=False)
         sys.exit(_WRONG)
-    console.print(f"{folder} is ready.", markup=False)
+    if is_first_process():
+        console.print(f"{folder} is ready.", markup=False)
