@@ -14,7 +14,7 @@ from hypothesis import settings
 
 from llm_gym.extras import installed
 
-_OPTIONAL = ("torch", "transformers", "lightgbm", "accelerate", "PIL", "matplotlib")
+_OPTIONAL = ("torch", "transformers", "lightgbm", "accelerate", "PIL", "matplotlib", "stable_baselines3", "sb3_contrib")
 _ROOT = Path(__file__).parent
 
 
