@@ -135,7 +135,7 @@ def _trained(trainer: ExampleTrainer, schedule: Schedule, out: Path) -> Fitted:
     if schedule.patience is not None:
         trainer.add_callback(EarlyStoppingCallback(schedule.patience))
     try:
-        with watcher.watching():
+        with watcher.watch:
             trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     except pickle.UnpicklingError as error:
         raise BadRecord(f"{checkpoint} cannot be read: it holds more than numbers. Remove it and go on.") from error

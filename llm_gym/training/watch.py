@@ -18,14 +18,16 @@ class Watch:
     """Used as a context; Ctrl-C once sets `stopping`, twice raises KeyboardInterrupt at once.
 
     Args:
-        total: updates of the whole training.
+        total: updates of the whole training; None: not known yet.
         done: updates made before.
+        shown: whether there is a bar, if somebody watches.
+        alone: whether there is no other process, which would wait for one that stops.
     """
 
-    def __init__(self, total: int, done: int = 0) -> None:
+    def __init__(self, total: int | None = None, done: int = 0, *, shown: bool = True, alone: bool = True) -> None:
         self.stopping = False
         self._earlier: Any = None
-        self._handles = threading.current_thread() is threading.main_thread()
+        self._handles = alone and threading.current_thread() is threading.main_thread()
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -34,23 +36,24 @@ class Watch:
             TimeRemainingColumn(),
             console=Console(stderr=True),
         )
+        self._shown = shown and self._bar.console.is_terminal
         self._task = self._bar.add_task("training", total=total, completed=done)
 
-    def tell(self, done: int) -> None:
-        """So many updates are made."""
-        self._bar.update(self._task, completed=done)
+    def tell(self, done: int, total: int | None = None) -> None:
+        """So many updates are made, perhaps of so many in all."""
+        self._bar.update(self._task, completed=done, total=total)
 
     def __enter__(self) -> Self:
         if self._handles:
             self._earlier = signal.signal(signal.SIGINT, self._interrupt)
-        if self._bar.console.is_terminal:
+        if self._shown:
             self._bar.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self._handles:
             signal.signal(signal.SIGINT, self._earlier)
-        if self._bar.console.is_terminal:
+        if self._shown:
             self._bar.stop()
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:

@@ -1,21 +1,16 @@
-"""What accompanies a training: its log, a bar where somebody watches, and Ctrl-C, which ends it after an update."""
+"""What accompanies a training by `transformers.Trainer`: its log, and the watch over it."""
 
 from __future__ import annotations
 
 import logging
-import signal
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from transformers import TrainerCallback
 
 from llm_gym.training.log import HELD_OUT, Log
 from llm_gym.training.schedule import LOSS
+from llm_gym.training.watch import Watch
 
 HELD_OUT_PREFIX = "eval_"
 """As `transformers` marks a measure of the held-out examples."""
@@ -33,47 +28,16 @@ class Watcher(TrainerCallback):
 
     def __init__(self, log: Log | None, alone: bool) -> None:
         self._log = log
-        self._alone = alone
-        self._asked_to_stop = False
+        self.watch = Watch(shown=log is not None, alone=alone)
         self.stopped = False
         """Whether Ctrl-C ended the training before its end."""
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-        )
-
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Draws the bar if somebody watches, and takes Ctrl-C: once ends after the update, twice at once."""
-        drawn = self._log is not None and self._bar.console.is_terminal
-        handled = self._alone and threading.current_thread() is threading.main_thread()
-        earlier = signal.signal(signal.SIGINT, self._interrupt) if handled else None
-        try:
-            if drawn:
-                self._bar.start()
-            yield
-        finally:
-            if handled:
-                signal.signal(signal.SIGINT, earlier)
-            if drawn:
-                self._bar.stop()
-
-    def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        if self._asked_to_stop:
-            raise KeyboardInterrupt
-        self._asked_to_stop = True
-        _logger.warning("Stopping after this update. Press Ctrl-C again to stop at once.")
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self._task = self._bar.add_task("training", total=state.max_steps, completed=state.global_step)
+        self.watch.tell(state.global_step, state.max_steps)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self._bar.update(self._task, completed=state.global_step)
-        if self._asked_to_stop and state.global_step < state.max_steps:
+        self.watch.tell(state.global_step)
+        if self.watch.stopping and state.global_step < state.max_steps:
             self.stopped = True
             control.should_training_stop = control.should_save = True
             control.should_evaluate = False
