@@ -14,43 +14,42 @@ The floor has a name in every table: `rule`, `first-hit` and `lexical` have lear
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
-import orjson
 import tyro
 from rich.console import Console
+from shop_tables import (
+    DIFFERENCE,
+    WORLDS,
+    Played,
+    all_played,
+    bounds,
+    difference_row,
+    every_world,
+    heading,
+    imitation,
+    official_folder,
+    opened,
+    percent,
+    write_tables,
+)
 
-import llm_gym  # noqa: F401 - registers the environments
-from llm_gym.data import DATA_VARIABLE, write_atomically
-from llm_gym.errors import InvalidSetting, LLMGymError, MissingData, MissingDependency, UnknownName
+from llm_gym.errors import LLMGymError
 from llm_gym.evaluation.comparison import Comparison
-from llm_gym.evaluation.estimate import Estimate
 from llm_gym.evaluation.evaluation import Evaluation
 from llm_gym.evaluation.tables import Table
 from llm_gym.policies.base import Policy
-from llm_gym.policies.imitation.il import ILPolicy
 from llm_gym.policies.matching.policy import MatchPolicy
 from llm_gym.policies.oracle import OraclePolicy
 from llm_gym.registry import policies as registered
 
-Settings = dict[str, Any]
-
-OFFICIAL = "official products"
-WORLDS: Mapping[str, Settings] = {
-    "embedded": {"split": "test"},
-    "official": {"catalogue": OFFICIAL, "goals": "synthetic", "split": "heldout_products"},
-    "reworded": {"catalogue": OFFICIAL, "goals": "reworded_heldout", "split": "heldout_products"},
-    "human": {"catalogue": OFFICIAL, "goals": "human", "split": "all"},
-}
 PAIRS = (("match", "first-hit"), ("match", "lexical"), ("match", "il"), ("il", "lexical"), ("il", "il-text"))
 """Differences that are told: first minus second."""
-ABSENT = (MissingData, MissingDependency, UnknownName)
-"""Why a policy is left out: its weights are not here, a package is missing, or there is none of this name."""
 
 
 @dataclass(frozen=True)
@@ -85,20 +84,6 @@ class Args:
     """Where runs and tables are written."""
 
 
-@dataclass(frozen=True)
-class Played:
-    """A world with what the policies did in it.
-
-    Attributes:
-        results: policy → its episodes.
-        reachable: tasks that can earn a reward of 1.
-    """
-
-    name: str
-    results: Mapping[str, Evaluation]
-    reachable: frozenset[str]
-
-
 # -- playing -------------------------------------------------------------------------------------------------------
 
 
@@ -110,7 +95,7 @@ def made(name: str, world: str, args: Args) -> Policy:
     """
     match name:
         case "il" | "il-text":
-            return _il(args.folder_il.get(world), text=name == "il-text")
+            return imitation(args.folder_il.get(world), text=name == "il-text")
         case "match":
             return MatchPolicy(args.folder_match.get(world))
         case "oracle-50":
@@ -119,58 +104,15 @@ def made(name: str, world: str, args: Args) -> Policy:
     return policy()
 
 
-def _il(folder: Path | None, *, text: bool) -> Policy:
-    image = False if text else None
-    if folder is None:
-        return ILPolicy(image=image)
-    choice, search = folder / "choice_text", folder / "search"
-    return ILPolicy(
-        choice=choice if text and choice.is_dir() else folder / "choice",
-        search=search if search.is_dir() else "instruction",
-        image=image,
-    )
-
-
-def opened(world: str, data: Path | None) -> gym.Env[str, str]:
-    """A world by its name.
-
-    Raises:
-        UnknownName: there is no such world. MissingData: it needs the official products.
-    """
-    if world not in WORLDS:
-        raise UnknownName("world", world, WORLDS)
-    settings = dict(WORLDS[world])
-    if settings.get("catalogue") == OFFICIAL:
-        if data is None:
-            raise MissingData(f"the official products are not here: give --data, or set {DATA_VARIABLE}.")
-        settings["catalogue"] = str(data)
-    return gym.make("llm_gym/WebShop-v1", **settings)
-
-
 def played(world: str, args: Args, say: Callable[[str], None]) -> Played:
     """All policies in one world; those that are not here are told and left out."""
-    env = opened(world, official_folder(args))
-    shop: Any = env.unwrapped
-    n = None if args.n is None else min(args.n, len(shop.panel))
-    results: dict[str, Evaluation] = {}
-    for name in args.policies:
-        out = args.out / world / name if args.out else None
-        try:
-            results[name] = made(name, world, args).evaluate(env, n, jobs=args.jobs, out=out)
-        except ABSENT as reason:
-            say(f"{world}: {name} is left out: {reason}")
-        else:
-            say(f"{world}: {name} {results[name].success!r}")
-    tasks = {row["task_id"] for result in results.values() for row in result.rows}
-    return Played(world, results, frozenset(task for task in tasks if shop.reachable(task)))
+    env = opened(world, official_folder(args.data))
 
+    def ready(name: str) -> tuple[Policy, gym.Env[str, str]]:
+        return made(name, world, args), env
 
-def official_folder(args: Args) -> Path | None:
-    """The one that was given, or the one below LLM_GYM_DATA if it is there."""
-    if args.data is not None:
-        return args.data
-    below = Path(os.environ[DATA_VARIABLE]) / "webshop" if os.environ.get(DATA_VARIABLE) else None
-    return below if below is not None and below.is_dir() else None
+    makers = {name: partial(ready, name) for name in args.policies}
+    return all_played(world, env, makers, n=args.n, jobs=args.jobs, out=args.out, say=say)
 
 
 # -- telling -------------------------------------------------------------------------------------------------------
@@ -186,17 +128,14 @@ def differences(world: Played) -> Iterator[Comparison]:
 def markdown(world: Played) -> str:
     """A heading and one row a policy, then one row a difference."""
     some = next(iter(world.results.values()))
-    clusters = some.clustered().clusters
-    counts = f"{some.n:,} goals of {clusters:,} products"
     unmet = some.n - len(world.reachable)
     rows = tuple(_row(name, result, world.reachable) for name, result in world.results.items())
     columns = ("policy", "points", "by product", "success", "Wilson", "by product", "n")
-    parts = [f"### {world.name}: {counts}", Table(columns + (_MET if unmet else ()), rows).markdown()]
+    parts = [heading(world), Table(columns + (_MET if unmet else ()), rows).markdown()]
     if unmet:
         parts.insert(1, f"{unmet} of them cannot earn a reward of 1: the last two columns leave these out.")
-    if pairs := tuple(_difference_row(one) for one in differences(world)):
-        head = ("difference", "points", "by product", "success", "by product", "p")
-        parts.append(Table(head, pairs).markdown())
+    if pairs := tuple(difference_row(f"{one.first} − {one.second}", one) for one in differences(world)):
+        parts.append(Table(DIFFERENCE, pairs).markdown())
     return "\n\n".join(parts) + "\n"
 
 
@@ -208,35 +147,16 @@ def _row(name: str, result: Evaluation, reachable: frozenset[str]) -> tuple[str,
     cells = (
         name,
         f"{result.score:.1f}",
-        _bounds(together.score, 1.0),
-        _percent(result.success),
-        _bounds(result.success),
-        _bounds(together.success),
+        bounds(together.score, 1.0),
+        percent(result.success),
+        bounds(result.success),
+        bounds(together.success),
         str(result.success.n),
     )
     if result.n == len(reachable):
         return cells
     met = together.subset(reachable)
-    return (*cells, _percent(met.success), _bounds(met.success))
-
-
-def _difference_row(one: Comparison) -> tuple[str, ...]:
-    return (
-        f"{one.first} − {one.second}",
-        f"{one.score:+.1f}",
-        _bounds(one.score, 1.0),
-        f"{100 * one.success:+.1f} %",
-        _bounds(one.success),
-        f"{one.success_p:.4f}",
-    )
-
-
-def _percent(rate: Estimate) -> str:
-    return f"{100 * rate:.1f} %"
-
-
-def _bounds(estimate: Estimate, scale: float = 100.0) -> str:
-    return f"{scale * estimate.low:.1f} to {scale * estimate.high:.1f}"
+    return (*cells, percent(met.success), bounds(met.success))
 
 
 def as_json(world: Played) -> dict[str, Any]:
@@ -267,31 +187,9 @@ def as_json(world: Played) -> dict[str, Any]:
 def main(args: Args) -> list[Played]:
     """Play, print, and write the tables."""
     console = Console(stderr=True, highlight=False)
-    unknown = [name for name in args.worlds if name not in WORLDS]
-    if unknown:
-        raise UnknownName("world", unknown[0], WORLDS)
-    worlds: list[Played] = []
-    for name in args.worlds:
-        try:
-            worlds.append(played(name, args, console.print))
-        except MissingData as reason:
-            console.print(f"{name} is left out: {reason}")
-    worlds = [world for world in worlds if world.results]
-    if not worlds:
-        raise InvalidSetting("Nothing was played: no world and policy of those that were named is here.")
-    write(worlds, args.out)
+    worlds = every_world(args.worlds, lambda name: played(name, args, console.print), console.print)
+    write_tables(list(map(markdown, worlds)), {world.name: as_json(world) for world in worlds}, args.out)
     return worlds
-
-
-def write(worlds: Sequence[Played], out: Path | None) -> None:
-    text = "\n".join(map(markdown, worlds))
-    print(text)
-    if out is not None:
-        write_atomically(out / "table.md", text.encode())
-        content = {world.name: as_json(world) for world in worlds}
-        write_atomically(
-            out / "table.json", orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-        )
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import inspect
 import json
 import pickle
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import gymnasium as gym
@@ -15,10 +16,11 @@ import llm_gym
 from llm_gym.core import Decision, Opinion
 from llm_gym.envs.base import panel_of
 from llm_gym.extras import installed
-from llm_gym.policies import POLICIES, Policy, RandomPolicy
+from llm_gym.policies import POLICIES, Policy, RandomPolicy, SB3Policy
 from llm_gym.policies.base import Advisor
 from llm_gym.registry import policies
 from llm_gym.rollout import play
+from llm_gym.wrappers import IndexedActions
 
 Make = Callable[..., gym.Env[str, str]]
 
@@ -26,21 +28,34 @@ ARGUMENTS: dict[str, Callable[[], dict[str, Any]]] = {
     "human": lambda: {"ask": lambda question: "1", "show": lambda text: None},
     "heeding": lambda: {"policy": RandomPolicy()},
     "advised": lambda: {"policy": RandomPolicy(), "expert": RandomPolicy(), "top_k": 2, "draw": "sample"},
+    "sb3": lambda: {"trained": untrained()},
     **dict.fromkeys(("autogpt", "react", "tools"), lambda: {"model": "scripted"}),
 }
 """What a policy needs to play without a person, a network or a file; the others need nothing."""
 
-NEEDED: dict[str, str] = {"il": "torch"}
-"""The package, and the extra of that name, that a policy cannot play without."""
+NEEDED: dict[str, str] = {"il": "torch", "a2c": "torch", "rnn": "torch", "sb3": "stable_baselines3"}
+"""The package that a policy cannot play without."""
 
 every_policy = pytest.mark.parametrize("name", sorted(policies))
 
 
 def made(name: str) -> Policy:
     if name in NEEDED and not installed(NEEDED[name]):
-        pytest.skip(f"{name} needs the extra {NEEDED[name]}")
+        pytest.skip(f"{name} needs the package {NEEDED[name]}")
     policy: Policy = policies.load(name)(**ARGUMENTS.get(name, dict)())
     return policy
+
+
+@cache
+def untrained() -> Any:
+    """What stable-baselines3 begins with."""
+    from stable_baselines3 import A2C
+
+    from llm_gym.policies.indexed.network import CandidatePolicy
+
+    env = IndexedActions(corridor(), k=4, dimensions=8)
+    model = A2C(CandidatePolicy, env, policy_kwargs={"width": 8}, seed=0)
+    return SB3Policy.from_model(model, env).trained
 
 
 def sendable(name: str) -> Policy:

@@ -79,6 +79,8 @@ def evaluate(
         if value < 1:
             raise InvalidSetting(f"{name} must be 1 or more, got {value}.")
     panel = panel_of(env)
+    if isinstance(env.action_space, gym.spaces.Discrete):
+        raise InvalidSetting("Policies act in text, this environment in numbers: evaluate on the world in the wrapper.")
     tasks = panel[: number_of_tasks(n, panel)]
     plan = plan_of(policy, env, n=len(tasks), repeats=repeats, trials=trials, seed=seed)
     attempts = [Attempt(task_id, repeat) for task_id, repeat in itertools.product(tasks, range(repeats))]

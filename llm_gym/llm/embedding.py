@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +17,7 @@ from llm_gym.llm.protocol import json_of
 
 Vectors = npt.NDArray[np.float64]
 """(texts, dimensions)"""
+_KEPT_WORDS = 65_536
 
 
 class Embedder(Protocol):
@@ -50,9 +52,9 @@ class HashingEmbedder:
     def embed(self, texts: Sequence[str]) -> Vectors:
         vectors = np.zeros((len(texts), self._dimensions))
         for row, text in zip(vectors, texts, strict=True):
-            for feature in _features(text):
-                box = zlib.crc32(feature.encode("utf-8", "replace"))
-                row[(box >> 1) % self._dimensions] += 1.0 if box & 1 else -1.0
+            hashes = np.fromiter((one for word in _words(text) for one in _hashes(word)), np.int64)
+            boxes, signs = (hashes >> 1) % self._dimensions, np.where(hashes & 1, 1.0, -1.0)
+            row += np.bincount(boxes, signs, self._dimensions)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors / np.where(lengths == 0.0, 1.0, lengths)
 
@@ -91,7 +93,12 @@ class EndpointEmbedder:
         return vectors
 
 
-def _features(text: str) -> Iterator[str]:
-    for word in re.findall(r"\w+", text.lower()):
-        yield word
-        yield from (f"{word[start : start + 3]}…" for start in range(len(word) - 2))
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+@lru_cache(maxsize=_KEPT_WORDS)
+def _hashes(word: str) -> tuple[int, ...]:
+    """Of a word and its triples of letters, 32 bits each."""
+    features = [word, *(f"{word[start : start + 3]}…" for start in range(len(word) - 2))]
+    return tuple(zlib.crc32(feature.encode("utf-8", "replace")) for feature in features)

@@ -8,6 +8,7 @@ from llm_gym.registry import wrappers
 
 WRAPPERS = {
     "history": "llm_gym.wrappers.history:HistoryWrapper",
+    "indexed": "llm_gym.wrappers.indexed:IndexedActions",
     "item-titles": "llm_gym.wrappers.item_titles:ItemTitles",
     "opinion": "llm_gym.wrappers.opinion:OpinionWrapper",
 }

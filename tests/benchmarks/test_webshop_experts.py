@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,15 +19,17 @@ from llm_gym.policies import OraclePolicy
 
 
 @pytest.fixture(scope="module")
-def experts() -> ModuleType:
-    path = Path(__file__).parents[2] / "benchmarks" / "webshop_experts.py"
-    spec = importlib.util.spec_from_file_location("webshop_experts", path)
+def experts() -> Iterator[ModuleType]:
+    folder = Path(__file__).parents[2] / "benchmarks"
+    spec = importlib.util.spec_from_file_location("webshop_experts", folder / "webshop_experts.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses look their module up
+    sys.path.insert(0, str(folder))  # as where a script is run
     spec.loader.exec_module(module)
-    return module
+    yield module
+    sys.path.remove(str(folder))
 
 
 @pytest.fixture(autouse=True)

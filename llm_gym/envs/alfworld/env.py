@@ -37,8 +37,9 @@ class ALFWorld(TextEnv):
     Args:
         games: "embedded" (invented games), "official" (what `llm-gym download alfworld` fetched), a store built by
             `llm-gym build alfworld`, a folder or archive of official games, or one `game.tw-pddl`.
-        split: "train", "valid_seen", "valid_unseen", or another one that the games have; None: "valid_unseen", or the
-            games of a file or folder that belong to no split.
+        split: "train", "valid_seen", "valid_unseen", or another one that the games have; "train_scenes" and
+            "heldout_scenes" divide the rooms of "train"; None: "valid_unseen", or the games of a file or folder that
+            belong to no split.
         task_types: only these, by name ("pick_heat_then_place_in_recep") or short name ("heat"); None: all.
         engine: "native", or "textworld" (the original engine; needs the extra `alfworld`). Both say the same.
         goal: "templated", or "annotation": in the words of people, each of which is a task of its own.
@@ -180,6 +181,8 @@ class ALFWorld(TextEnv):
             "task_type": self._task_type,
             "won": reply.won,
         }
+        if self.goal_kind == "annotation":  # several people described the same game
+            info["cluster"] = self.task_id.partition("#")[0]
         if self.expert_plan:
             info["expert_plan"] = self.solution()
         return Outcome(reply.text, info, float(reply.won), terminated=reply.won)

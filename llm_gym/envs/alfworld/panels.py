@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from llm_gym.envs.alfworld.game import SPLITS
+from llm_gym.envs.alfworld.scenes import SCENE_SPLITS
 from llm_gym.envs.alfworld.sources import NO_SPLIT
 from llm_gym.envs.alfworld.store import Entry, GameStore
 from llm_gym.envs.alfworld.tasks import TASK_TYPES
@@ -32,7 +33,7 @@ def make_panel(
 
     Args:
         store: of games.
-        split: name of one of its splits.
+        split: name of one of its splits, or of `SCENE_SPLITS`.
         task_types: the kinds of task to keep.
         shuffled: in the order of the hashes of their ids, so that the first of them are a fair sample of the split on
             every machine, whatever other games there are; otherwise sorted by id, which begins with one kind of task.
@@ -40,7 +41,8 @@ def make_panel(
             second of every game, ….
 
     Raises:
-        UnknownName: no such split, or no such kind of task. MissingData: the store holds no such game.
+        UnknownName: no such split, or no such kind of task. MissingData: the store holds no such game, or too few
+            rooms to divide them. InvalidSetting: its games name no rooms to divide.
     """
     kinds = _kinds(task_types)
     entries = [entry for entry in _entries(store, split) if kinds is None or entry.task_type in kinds]
@@ -65,8 +67,9 @@ def _entries(store: GameStore, split: str) -> Sequence[Entry]:
     entries = store.entries(split)
     if entries:
         return entries
-    if split not in (*SPLITS, *store.splits):
-        raise UnknownName("split", split, [*store.splits, *(known for known in SPLITS if known not in store.splits)])
+    known = dict.fromkeys((*store.splits, *SPLITS, *SCENE_SPLITS))
+    if split not in known:
+        raise UnknownName("split", split, list(known))
     raise MissingData(
         f"0 games of split {split!r} are in {store.name} ({store.folder}), which has {_told(store)}. "
         "Get the official games with `llm-gym download alfworld`, and choose games with games=… in Python or "

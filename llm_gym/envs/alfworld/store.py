@@ -25,6 +25,7 @@ from llm_gym.data import new_folder
 from llm_gym.envs.alfworld.game import SPLITS, Game
 from llm_gym.envs.alfworld.packing import Packed, fixed_part, ids_of, nested, pack, unpack
 from llm_gym.envs.alfworld.problem import Fact, Problem
+from llm_gym.envs.alfworld.scenes import SCENE_SPLITS, in_scenes, stored_split
 from llm_gym.errors import BadRecord, DataError, DataMismatch, MissingData, UnknownName
 
 FORMAT = "alfworld-games-1"
@@ -92,6 +93,7 @@ class GameStore:
         places = ((split, entry.task_id) for split, entries in index.splits.items() for entry in entries)
         self._positions = {place: position for position, place in enumerate(places)}
         self._house = lru_cache(maxsize=None)(self._read_house)
+        self._in_scenes = lru_cache(maxsize=None)(self._read_scenes)
 
     @classmethod
     def open(cls, folder: Path) -> GameStore:
@@ -126,24 +128,34 @@ class GameStore:
         return {split: len(entries) for split, entries in self._index.splits.items()}
 
     def entries(self, split: str) -> Sequence[Entry]:
-        """The games of a split, sorted by id; empty when there are none."""
-        return self._index.splits.get(split, ())
+        """The games of a split, or of one of `SCENE_SPLITS`, sorted by id; empty when there are none.
+
+        Raises:
+            InvalidSetting, MissingData: the rooms of this store cannot be divided.
+        """
+        return self._in_scenes(split) if split in SCENE_SPLITS else self._index.splits.get(split, ())
 
     def game(self, split: str, task_id: str) -> Game:
-        """A game, read from its record.
+        """A game, read from its record. `game.split` is the one in which it is stored.
 
         Raises:
             UnknownName: the split holds no such game. DataError: the record is damaged.
         """
+        split, named = stored_split(split), split
         position = self._positions.get((split, task_id))
         if position is None:
-            raise UnknownName(f"game of {split!r}", task_id, [entry.task_id for entry in self.entries(split)])
+            raise UnknownName(f"game of {named!r}", task_id, [entry.task_id for entry in self.entries(named)])
         house = self._index.houses[position]
         record = self._record(len(self._index.house_sizes) + position, self._index.game_samples, task_id)
         try:
             return _game(record, split, task_id, self._house(house))
         except _UNREADABLE as error:
             raise self._damaged(task_id, error) from error
+
+    def _read_scenes(self, split: str) -> Sequence[Entry]:
+        entries = self.entries(stored_split(split))
+        chosen = in_scenes(split, [entry.task_id for entry in entries])
+        return [entry for entry in entries if entry.task_id in chosen]
 
     def _read_house(self, number: int) -> _House:
         if not 0 <= number < len(self._index.house_sizes):

@@ -59,7 +59,7 @@ class ChoiceScorer:
         self._actions = TextTokens(tokenizer, self.config.action_tokens, kept)
         self._collate = Collator(tokenizer, self.config)
         self._pad = pad_id(self.config)
-        self._kept_actions, self._kept_states = _LastUsed(kept), _LastUsed(_KEPT_STATES)
+        self._kept_actions, self._kept_states = LastUsed(kept), LastUsed(_KEPT_STATES)
 
     @property
     def config(self) -> ChoiceConfig:
@@ -175,7 +175,7 @@ class ChoiceScorer:
         memory, mask = self.model.with_picture(states, everything, images)
         return memory[0], mask[0]
 
-    def _encoded(self, texts: Sequence[str], tokens: TextTokens, kept: _LastUsed) -> dict[str, Tensor]:
+    def _encoded(self, texts: Sequence[str], tokens: TextTokens, kept: LastUsed) -> dict[str, Tensor]:
         """Text → (T, D), of those kept where it is among them."""
         torch = require("torch", "torch")
         found = kept.find(texts)
@@ -199,7 +199,7 @@ def _of_one_length(encoded: Mapping[str, Tensor]) -> Iterator[list[str]]:
     yield from groups.values()
 
 
-class _LastUsed:
+class LastUsed:
     """Text → encoding, of those used last. The lock keeps order and content together; encoding is done outside it."""
 
     def __init__(self, most: int) -> None:

@@ -109,7 +109,8 @@ class Games:
                 for one, command, good in zip(running, chosen, judged, strict=True)
             ]
             counts[1:] += len(played), sum(map(bool, judged)), sum(map(_is_in, chosen, judged))
-            student.remember([Lesson(one.slot, *rest) for one, *rest in zip(running, judged, played, strict=True)])
+            lessons = zip(running, judged, played, strict=True)
+            student.remember([Lesson(one.slot, good, command) for one, good, command in lessons])
             running, won = self._after(running, played)
             counts[0] += won
             if after_step is not None:

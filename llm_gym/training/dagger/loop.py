@@ -76,14 +76,16 @@ def teach(
         plan: whatever else makes the weights what they are, as JSON knows it; others are refused in this folder.
 
     Raises:
-        InvalidSetting: a loss was no finite number; the student as it was before that update, with its replay and the
-            state of the generator that drew the batch, is in `out/bad_batch`.
+        InvalidSetting: there is no game; or a loss was no finite number: the student as it was before that update, with
+            its replay and the state of the generator that drew the batch, is in `out/bad_batch`.
         PlanMismatch: `out` holds a training with other settings.
         KeyboardInterrupt: Ctrl-C; the message says how to go on.
         BadRecord: what `out` holds is malformed.
         MissingDependency: the extra `train` is not installed.
     """
     require("matplotlib", "train")
+    if most_tasks is not None and most_tasks < 1:
+        raise InvalidSetting(f"There has to be a game to learn from: {most_tasks} are too few.")
     out = out.resolve()
     with Games(make_env, make_teacher, schedule.games, schedule.steps) as games:
         tasks = games.tasks[:most_tasks]

@@ -324,6 +324,8 @@ def test_goals_in_the_words_of_people_are_tasks_of_their_own(store: Path) -> Non
     observation, info = world.reset(options={"task": "pick/1#1"})
     assert observation.endswith("\n\nYour task is to: Move a cup to the shelf.")
     assert (info["task_id"], info["goal"], info["category"]) == ("pick/1#1", "Move a cup to the shelf.", "pick")
+    assert info["cluster"] == world.step("look")[4]["cluster"] == "pick/1"
+    assert "cluster" not in ALFWorldV0(store, "train").reset()[1]
 
 
 @pytest.mark.parametrize(

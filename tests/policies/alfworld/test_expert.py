@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import random
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -18,7 +18,10 @@ from llm_gym.envs.alfworld.planner import Planner
 from llm_gym.envs.alfworld.problem import Problem
 from llm_gym.envs.alfworld.store import GameStore
 from llm_gym.envs.alfworld.wording import CURRENT, ORIGINAL, Wording
+from llm_gym.errors import UnknownName
 from llm_gym.policies import ALFWorldExpertPolicy
+from llm_gym.policies.alfworld.expert import READERS
+from llm_gym.policies.alfworld.goal_reader import GoalReader
 
 PLACES = {
     "bed_bar_1": (1, "pillow_bar_1"),
@@ -217,10 +220,19 @@ def test_a_copy_made_half_way_goes_on_alike() -> None:
     assert play.advised() == expected
 
 
-def test_a_goal_in_peoples_own_words_is_tried_one_reading_after_the_other() -> None:
+@pytest.mark.parametrize("goals", READERS)
+def test_a_goal_in_peoples_own_words_is_tried_one_reading_after_the_other(goals: Literal["learned", "rules"]) -> None:
     play = Play(flat("put some pillow on shelf."))
+    play.policy = ALFWorldExpertPolicy(goals)
     play.goal = "Put the cushion away."
     assert play.finish() is not None
+
+
+def test_rules_and_the_trained_reader_are_told_apart() -> None:
+    assert ALFWorldExpertPolicy("rules").settings() == {"goals": "rules"}
+    assert ALFWorldExpertPolicy().settings() == {"goals": GoalReader.pretrained().digest}
+    with pytest.raises(UnknownName, match=r"Unknown reader of goals 'rule'\. Did you mean 'rules'"):
+        ALFWorldExpertPolicy("rule")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("goal", ["", "Be happy.", "Sing a song on the table."])

@@ -180,6 +180,12 @@ def test_a_panel_of_one_game_is_played_again_and_again(tmp_path: Path) -> None:
     assert teach(Table(), one, one, Guide, SCHEDULE, tmp_path).success == 1.0
 
 
+def test_no_game_to_learn_from_is_refused_before_anything_is_written(fork: Make, tmp_path: Path) -> None:
+    with pytest.raises(InvalidSetting, match="a game to learn from: 0"):
+        taught(Table(), fork, tmp_path / "out", most_tasks=0)
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [("games", 0), ("rounds", 0), ("updates", 0), ("annealed", 1.5), ("assistance", (1.0, -0.1)), ("random", 2.0)],

@@ -1,0 +1,1 @@
+"""Policies of WebShop that learned by acting: advantage actor-critic, with the imitation model or a recurrent one."""
