@@ -10,9 +10,9 @@ for students that learned in the other rooms: `--folder-scenes`), and `people` (
 people wrote). Learned policies are the shipped ones unless folders are given; several seeds of one make one row. In
 the worlds of `--advised` each is played once more beside the expert, whose opinion it takes with a chance of `--heed`.
 
-Rates have the interval over games (Wilson's; of several seeds at the effective number of games) and beside it the one
-that takes the games of a room together. A run that was interrupted goes on where it was with `--out`; the tables are in
-`table.md` and `table.json` there.
+Rates have the interval over games (Wilson's; with several seeds or goals at the effective number of games) and beside
+it the one that takes the games of a room together. A run that was interrupted goes on where it was with `--out`; the
+tables are in `table.md` and `table.json` there.
 """
 
 from __future__ import annotations
@@ -205,13 +205,18 @@ def _line(
 # -- telling -------------------------------------------------------------------------------------------------------
 
 
-def rate(rows: Sequence[Row], clusters: metrics.Clusters = metrics.BY_TASK) -> Estimate:
-    """Success, in [0, 1]."""
-    return metrics.rate(rows, lambda row: row["success"], clusters)
+def rate(rows: Sequence[Row], clusters: metrics.Clusters | None = None) -> Estimate:
+    """Success, in [0, 1]; by default what several seeds did with the goals of a game is taken together."""
+    return metrics.rate(rows, lambda row: row["success"], games(rows) if clusters is None else clusters)
+
+
+def games(rows: Iterable[Row]) -> dict[str, str]:
+    """Task → its game, for which several people may have written a goal."""
+    return {row["task_id"]: row["task_id"].partition("#")[0] for row in rows}
 
 
 def rooms(rows: Iterable[Row]) -> dict[str, str]:
-    """Game → its room."""
+    """Task → its room."""
     return {row["task_id"]: scene_of(row["task_id"]) for row in rows}
 
 
@@ -223,11 +228,13 @@ def steps_of_wins(rows: Sequence[Row]) -> Estimate:
 def markdown(world: Played) -> str:
     """A heading, and one row a policy."""
     some = world.lines[0].rows
-    tasks = {row["task_id"] for row in some}
+    of_task, in_rooms = games(some), len(set(rooms(some).values()))
+    count = len(set(of_task.values()))
+    goals = f"{len(of_task):,} goals for " if len(of_task) > count else ""
     kinds = [kind for kind in TASK_TYPES.values() if any(row["category"] == kind for row in some)]
     columns = ("policy", "success", "over games", "over rooms", *kinds, "steps of wins", "seeds")
     rows = tuple(_row(line, kinds) for line in world.lines)
-    heading = f"### {world.name}: {len(tasks):,} games in {len(set(rooms(some).values())):,} rooms"
+    heading = f"### {world.name}: {goals}{count:,} games in {in_rooms:,} rooms"
     return f"{heading}\n\n{Table(columns, rows).markdown()}\n"
 
 

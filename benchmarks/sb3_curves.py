@@ -82,13 +82,13 @@ class Algorithm:
     settings: Mapping[str, Any]
 
 
-_A2C = {"n_steps": 8, "learning_rate": 2e-3, "gae_lambda": 0.95, "normalize_advantage": True, "use_rms_prop": False}
+_A2C = {"n_steps": 5, "learning_rate": 1e-3, "gae_lambda": 0.95, "normalize_advantage": True, "use_rms_prop": False}
 _PPO = {"n_steps": 128, "batch_size": 256, "n_epochs": 4, "learning_rate": 1e-3, "normalize_advantage": False}
 COMMON: Mapping[str, Any] = {"gamma": 0.97, "ent_coef": 0.01}
 ALGORITHMS = {
-    "a2c": Algorithm(A2C, CandidatePolicy, 16, _A2C),
+    "a2c": Algorithm(A2C, CandidatePolicy, 8, _A2C),
     "maskable-ppo": Algorithm(MaskablePPO, MaskableCandidatePolicy, 8, _PPO),
-    "a2c-plain": Algorithm(A2C, "MultiInputPolicy", 16, _A2C),
+    "a2c-plain": Algorithm(A2C, "MultiInputPolicy", 8, _A2C),
 }
 _SMOOTHED = 200
 """Episodes that a point of a curve averages."""

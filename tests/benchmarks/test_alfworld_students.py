@@ -129,6 +129,14 @@ def test_a_row_by_hand(students: ModuleType) -> None:
     assert told["success_by_seed"] == [pytest.approx(2 / 3), pytest.approx(1 / 3)]
 
 
+def test_goals_that_people_wrote_for_one_game_are_taken_together(students: ModuleType) -> None:
+    rows = [episode(f"{game}/x#{goal}", game == "a-1") for game in ("a-1", "b-1") for goal in range(3)]
+    world = students.Played("people", {}, (students.Line("expert", (), tuple(rows)),))
+    assert students.markdown(world).startswith("### people: 6 goals for 2 games in 1 rooms")
+    expected = statistics.clustered_wilson([1.0, 1.0, 1.0, 0.0, 0.0, 0.0], [*"aaabbb"])
+    assert (students.rate(rows).low, students.rate(rows).high) == (expected.low, expected.high)
+
+
 def test_students_that_learned_in_other_rooms_are_for_those_held_out(students: ModuleType, folders: Any) -> None:
     worlds = students.WORLDS
     args = students.Args(folder_scenes=folders[:1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Callable
 from contextlib import closing
@@ -259,16 +260,15 @@ def _learned(algorithm: str, sign: int) -> Any:
     from llm_gym.policies.indexed.network import CandidatePolicy, MaskableCandidatePolicy
 
     torch.set_num_threads(1)
-    env = make_vec_env(lambda: IndexedActions(_hall(sign), k=3, dimensions=32), 8, seed=1)
-    common: dict[str, Any] = {"seed": 1, "learning_rate": 5e-3, "gamma": 0.9}
-    common["policy_kwargs"] = {"width": 32}
+    env = make_vec_env(lambda: IndexedActions(_hall(sign), k=3), 8, seed=1)
     model: Any
     if algorithm == "a2c":
-        model = stable_baselines3.A2C(CandidatePolicy, env, n_steps=8, ent_coef=0.05, **common)
+        model = stable_baselines3.A2C(CandidatePolicy, env, 3e-3, seed=1, gamma=0.9, ent_coef=0.05)
     else:
-        batches = {"n_steps": 32, "batch_size": 64, "n_epochs": 6, "ent_coef": 0.01}
-        model = sb3_contrib.MaskablePPO(MaskableCandidatePolicy, env, **batches, **common)
-    model.learn(2560)
+        settings: dict[str, Any] = {"n_steps": 32, "batch_size": 64, "n_epochs": 8, "gamma": 0.9, "ent_coef": 0.02}
+        falling = partial(operator.mul, 5e-3)
+        model = sb3_contrib.MaskablePPO(MaskableCandidatePolicy, env, falling, seed=1, **settings)
+    model.learn(3072)
     return SB3Policy.from_model(model, env).evaluate(_hall(), 60).success
 
 
@@ -276,7 +276,7 @@ def _learned(algorithm: str, sign: int) -> Any:
 @pytest.mark.parametrize("algorithm", ["a2c", "maskable-ppo"])
 def test_sb3_learns_the_corridor_and_what_it_learned_plays_the_text_world(algorithm: str) -> None:
     pytest.importorskip("sb3_contrib", reason="needs the extra sb3")
-    assert _learned(algorithm, 1) >= 0.8
+    assert _learned(algorithm, 1) >= 0.9
 
 
 @pytest.mark.sb3

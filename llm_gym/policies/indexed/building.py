@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import gymnasium as gym
@@ -10,7 +11,7 @@ import torch
 from sb3_contrib.common.maskable.policies import MaskableMultiInputActorCriticPolicy
 from stable_baselines3.common.policies import ActorCriticPolicy, MultiInputActorCriticPolicy
 from stable_baselines3.common.torch_layers import CombinedExtractor
-from stable_baselines3.common.vec_env import VecEnv, VecNormalize, is_vecenv_wrapped
+from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
 
 from llm_gym.errors import DataMismatch, InvalidSetting
@@ -21,6 +22,8 @@ from llm_gym.policies.indexed.trained import Activation, Shape, Trained
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 
+_SETTINGS = "indexed_settings"
+"""The attribute of the wrapper."""
 _OVER_CANDIDATES = (CandidatePolicy, MaskableCandidatePolicy)
 _MULTI_INPUT = (MultiInputActorCriticPolicy, MaskableMultiInputActorCriticPolicy)
 
@@ -30,7 +33,8 @@ def trained_from(model: Any, env: Any) -> Trained:
     settings = _settings_of(env)
     if model.observation_space != settings.observation_space() or model.action_space != gym.spaces.Discrete(settings.k):
         raise InvalidSetting("The model was trained on other spaces than this environment has: give the one it knows.")
-    if isinstance(env, VecEnv) and (wrapped := _normaliser(env)) is not None and wrapped.norm_obs:
+    normalised = model.get_vec_normalize_env()
+    if normalised is not None and normalised.norm_obs:
         raise InvalidSetting("VecNormalize has changed what the model saw: train with norm_obs=False.")
     weights = {name: value.detach().cpu().numpy().copy() for name, value in model.policy.named_parameters()}
     return Trained(type(model).__name__, settings, _shape_of(model.policy), weights)
@@ -42,6 +46,9 @@ def network_of(trained: Trained) -> ActorCriticPolicy:
     Raises:
         DataMismatch: the weights are those of a network of another shape.
     """
+    misfit = DataMismatch("The weights do not fit the network that the settings beside them describe.")
+    if _least_numbers(trained.indexed, trained.shape) > sum(values.size for values in trained.weights.values()):
+        raise misfit  # before room is made for a network that may be huge
     space, shape = trained.indexed.observation_space(), trained.shape
     actions = gym.spaces.Discrete(trained.indexed.k)
     network: ActorCriticPolicy
@@ -50,11 +57,11 @@ def network_of(trained: Trained) -> ActorCriticPolicy:
     else:
         layers = {"pi": list(shape.policy_layers), "vf": list(shape.value_layers)}
         activation = getattr(nn, shape.activation)
-        network = MultiInputActorCriticPolicy(space, actions, _no_learning, net_arch=layers, activation_fn=activation)
+        network = MultiInputActorCriticPolicy(space, actions, _no_learning, layers, activation)
     own = dict(network.named_parameters())
     shapes = {name: tuple(values.shape) for name, values in own.items()}
     if shapes != {name: values.shape for name, values in trained.weights.items()}:
-        raise DataMismatch("The weights do not fit the network that the settings beside them describe.")
+        raise misfit
     with torch.no_grad():
         for name, values in own.items():
             values.copy_(torch.from_numpy(np.array(trained.weights[name])))
@@ -72,31 +79,27 @@ def probabilities(network: ActorCriticPolicy, seen: Arrays) -> Floats:
     return shares
 
 
+def _least_numbers(indexed: IndexedSettings, shape: Shape) -> int:
+    """Of a network's weights, without what is added."""
+    if shape.kind == "candidates":
+        (width,) = shape.policy_layers
+        return width * (indexed.text_width + indexed.candidate_width + width)
+    seen = indexed.text_width + indexed.k * (indexed.candidate_width + 1)
+    both = ((seen, *shape.policy_layers, indexed.k), (seen, *shape.value_layers, 1))
+    return sum(wide * deep for layers in both for wide, deep in pairwise(layers))
+
+
 def _no_learning(progress: float) -> float:
     return 0.0
 
 
 def _settings_of(env: Any) -> IndexedSettings:
     try:
-        found = env.get_attr("indexed_settings")[0] if isinstance(env, VecEnv) else _inside(env)
+        many = isinstance(env, VecEnv)
+        found: IndexedSettings = env.get_attr(_SETTINGS)[0] if many else env.get_wrapper_attr(_SETTINGS)
     except AttributeError:
-        found = None
-    if not isinstance(found, IndexedSettings):
-        raise InvalidSetting("This environment is in no IndexedActions: SB3Policy would not know what the model saw.")
+        raise InvalidSetting("This environment is in no IndexedActions: nobody knows what the model saw.") from None
     return found
-
-
-def _inside(env: gym.Env[Any, Any]) -> Any:
-    return env.get_wrapper_attr("indexed_settings")
-
-
-def _normaliser(env: VecEnv) -> VecNormalize | None:
-    inner: Any = env
-    while inner is not None and is_vecenv_wrapped(inner, VecNormalize):
-        if isinstance(inner, VecNormalize):
-            return inner
-        inner = inner.venv
-    return None
 
 
 def _shape_of(policy: Any) -> Shape:

@@ -280,6 +280,12 @@ def _changed(folder: Path, **changes: Any) -> Path:
         ({"indexed": {"encoder": "os.system"}}, BadRecord, "Unknown encoder"),
         ({"indexed": {"dimensions": 17}}, DataMismatch, "do not fit"),
         ({"shape": {"policy_layers": [9]}}, DataMismatch, "do not fit"),
+        ({"shape": {"policy_layers": [16_384]}}, DataMismatch, "do not fit"),
+        (
+            {"shape": {"kind": "multi-input", "policy_layers": [16_384]}, "indexed": {"k": 9999}},
+            DataMismatch,
+            "not fit",
+        ),
         ({"shape": {"policy_layers": [10**9]}}, BadRecord, "Layers are"),
         ({"shape": {"policy_layers": 3}}, BadRecord, "config.json"),
         ({"shape": {"kind": "multi-input", "activation": "Module"}}, BadRecord, "no network of kind"),
