@@ -135,10 +135,15 @@ def test_what_is_not_here_is_told_and_a_run_is_not_played_again(
 
 def test_folders_are_for_one_world(table: ModuleType, tmp_path: Path) -> None:
     args = table.Args(folder_scratch={"official": tmp_path})
-    with pytest.raises(MissingData, match="it has no config"):
-        table.made("a2c-scratch", "official", args)
     with pytest.raises(MissingData, match="--folder-scratch embedded FOLDER"):
         table.made("a2c-scratch", "embedded", args)
+
+
+@pytest.mark.torch
+def test_a_folder_without_a_network_is_told(table: ModuleType, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="needs the extra torch")
+    with pytest.raises(MissingData, match="it has no config"):
+        table.made("a2c-scratch", "official", table.Args(folder_scratch={"official": tmp_path}))
 
 
 def test_worlds_are_those_of_the_panels(table: ModuleType) -> None:
