@@ -90,7 +90,7 @@ ALGORITHMS = {
     "maskable-ppo": Algorithm(MaskablePPO, MaskableCandidatePolicy, 8, _PPO),
     "a2c-plain": Algorithm(A2C, "MultiInputPolicy", 8, _A2C),
 }
-_SMOOTHED = 200
+_SMOOTHED = 100
 """Episodes that a point of a curve averages."""
 
 
