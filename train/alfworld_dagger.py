@@ -24,6 +24,7 @@ import gymnasium as gym
 
 import llm_gym  # noqa: F401 - registers the environments
 from llm_gym.envs.alfworld.games import open_games
+from llm_gym.errors import InvalidSetting
 from llm_gym.extras import require
 from llm_gym.training.dagger.loop import teach
 from llm_gym.training.dagger.schedule import DaggerSchedule
@@ -99,6 +100,7 @@ def main(args: Args) -> Path:
         LLMGymError: something is missing or wrong.
         KeyboardInterrupt: Ctrl-C; the same command goes on.
     """
+    _check(args)
     if args.smoke:
         args = replace(args, games="embedded", rounds=2, side_by_side=32, look_every=1, updates=1, tasks=64)
     require("torch", "torch").set_num_threads(args.threads)
@@ -119,6 +121,14 @@ def main(args: Args) -> Path:
     if not folder.exists():
         student.save(folder)
     return folder
+
+
+def _check(args: Args) -> None:
+    """Raises InvalidSetting where an argument is given that another student has."""
+    own = {"remembers": "memory", "counts": "history", "smoothing": "butler", "embeddings": "butler"}
+    for name, student in own.items():
+        if args.student != student and getattr(args, name) != getattr(Args, name):
+            raise InvalidSetting(f"{name}={getattr(args, name)} is for --student {student}, not {args.student}.")
 
 
 def _student(args: Args) -> Student:

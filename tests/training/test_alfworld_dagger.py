@@ -99,6 +99,24 @@ def test_what_cannot_be_taught_is_refused(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("student", "argument", "value", "whose"),
+    [
+        ("memory", "counts", False, "history"),
+        ("history", "remembers", False, "memory"),
+        ("memory", "smoothing", "original", "butler"),
+        ("history", "embeddings", "bert-base-uncased", "butler"),
+    ],
+)
+def test_an_argument_of_another_student_is_refused_before_anything_is_written(
+    script: Any, tmp_path: Path, student: str, argument: str, value: object, whose: str
+) -> None:
+    args = replace(script.Args(student=student, smoke=True, out=tmp_path / "out"), **{argument: value})
+    with pytest.raises(InvalidSetting, match=f"{argument}=.* is for --student {whose}, not {student}"):
+        script.main(args)
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_wrong_command_line_is_one_sentence() -> None:
     command = [sys.executable, str(SCRIPT), "--games", "nowhere"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from llm_gym.errors import BadRecord
-from llm_gym.extras import require
+from llm_gym.policies.imitation.choice_tokens import read_tokenizer
 
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-
-_EXTRA = "torch"
 _KEPT_TEXTS = 8192
 BEGIN, END, PADDING = "[CLS]", "[SEP]", "[PAD]"
 """Of a command; the end of a command also parts observations."""
@@ -29,11 +24,7 @@ class ButlerTokens:
     """
 
     def __init__(self, tokenizer: str) -> None:
-        tokenizers = require("tokenizers", _EXTRA)
-        try:
-            self._tokenizer: Tokenizer = tokenizers.Tokenizer.from_str(tokenizer)
-        except Exception as error:  # the library raises Exception itself
-            raise BadRecord(f"The text agent's tokenizer cannot be read: {error}") from error
+        self._tokenizer = read_tokenizer(tokenizer, "The text agent's tokenizer")
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self.begin, self.end, self.padding = (self._special(token) for token in (BEGIN, END, PADDING))
